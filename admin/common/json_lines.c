@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+#include <config.h>
+
+#include "admin/common/json_lines.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+static int set(json_t *object, const char *name, const char *suffix, json_t *value)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "%s%s", name, suffix);
+	return json_object_set_new(object, text, value);
+}
+
+/* What stands beside a member, whether it has a value or not: the fields are the same in every
+ * line. */
+static int set_companion(json_t *object, const struct column *column, const struct cell *cell)
+{
+	if (column->kind == CELL_TIME)
+		return set(object, column->name, "_epoch",
+			   cell->kind == CELL_TIME ? json_integer(cell->number / 1000)
+						   : json_null());
+	if (column->cut > 0)
+		return set(object, column->name, "_truncated", json_boolean(cell->cut));
+	return 0;
+}
+
+/* jansson escapes what is above DEL, not DEL itself. It stands for itself in strings only. */
+static void append_line(struct buffer *out, const char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text == 0x7f)
+			buffer_append_text(out, "\\u007f");
+		else
+			buffer_append_byte(out, (unsigned char)*text);
+	buffer_append_byte(out, '\n');
+}
+
+void json_lines_row(struct buffer *out, const struct column *const *columns,
+		    const struct cell *cells, size_t count, const struct cell_style *style)
+{
+	char *line = NULL;
+	json_t *object = json_object();
+	if (object == NULL)
+		goto out;
+	for (size_t i = 0; i < count; i++)
+		if (set(object, columns[i]->name, "", cell_json(&cells[i], style)) < 0 ||
+		    set_companion(object, columns[i], &cells[i]) < 0)
+			goto out;
+	line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+	if (line != NULL)
+		append_line(out, line);
+out:
+	/* Nothing of this can fail but for want of memory. */
+	out->failed = out->failed || line == NULL;
+	free(line);
+	json_decref(object);
+}

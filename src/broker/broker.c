@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: ISC */
+#include <config.h>
+
+#include "broker/broker.h"
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "broker/claim.h"
+#include "broker/exchange.h"
+#include "broker/execution.h"
+#include "broker/pass.h"
+#include "broker/refusal.h"
+#include "broker/replay.h"
+#include "idem/identity.h"
+#include "idem/key.h"
+#include "idem/tenant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct broker {
+	const struct config *config;
+	struct store *store;
+	struct renewal *renewal;
+	struct store_owner owner;
+	struct error owner_error;
+	bool owner_known;
+};
+
+struct broker *broker_new(const struct config *config)
+{
+	struct broker *broker = calloc(1, sizeof(*broker));
+	if (broker == NULL)
+		return NULL;
+	broker->config = config;
+	broker->store = store_new(&config->store);
+	broker->renewal = broker->store == NULL ? NULL : renewal_new(broker->store);
+	if (broker->renewal == NULL) {
+		broker_free(broker);
+		return NULL;
+	}
+	broker->owner_known = store_owner_self(&broker->owner, &broker->owner_error) == 0;
+	return broker;
+}
+
+void broker_free(struct broker *broker)
+{
+	if (broker == NULL)
+		return;
+	renewal_free(broker->renewal);
+	store_free(broker->store);
+	free(broker);
+}
+
+static int pass(struct broker *broker, struct request *request, const struct reply *reply)
+{
+	struct pass_result result;
+	pass_through(broker->config, request, reply, &result);
+	return result.app_status;
+}
+
+/* What stands in the way of any run, guarded or not; VERDICT_PASSED: nothing. */
+static enum verdict find_obstacle(const struct request *request)
+{
+	switch (request->script_result) {
+	case SCRIPT_FOUND:
+		break;
+	case SCRIPT_NOT_FOUND:
+		return VERDICT_NOT_FOUND;
+	case SCRIPT_FORBIDDEN:
+		return VERDICT_FORBIDDEN;
+	case SCRIPT_FAILED:
+		return VERDICT_INTERNAL_ERROR;
+	}
+	switch (request->body_state) {
+	case REQUEST_BODY_WHOLE:
+	case REQUEST_BODY_CUT:
+		break;
+	case REQUEST_BODY_MISMATCH:
+		return VERDICT_BODY_LENGTH;
+	case REQUEST_BODY_TOO_LARGE:
+		return VERDICT_TOO_LARGE;
+	case REQUEST_BODY_FAILED:
+		return VERDICT_BODY_UNSPOOLED;
+	}
+	return VERDICT_PASSED;
+}
+
+static void log_obstacle(const struct request *request, enum verdict verdict, int status)
+{
+	const char *message = verdict == VERDICT_BODY_UNSPOOLED ? request->body_error.message
+								: request->script_error.message;
+	log_begin(status >= 500 ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "refused");
+	log_field_text("route", request->route == NULL ? NULL : request->route->name);
+	log_field_text("verdict", verdict_name(verdict));
+	log_field_number("status", status);
+	log_field_text("path", request->path);
+	log_field_text("message", message[0] != '\0' ? message : NULL);
+	log_end();
+}
+
+static void log_exchange(const struct exchange *exchange, enum verdict verdict,
+			 const struct error *error)
+{
+	bool known = exchange->record.created_ms != 0;
+	log_begin(exchange->status >= 500 ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "request");
+	log_field_text("route", exchange->route->name);
+	log_field_bytes("tenant", exchange->tenant.data, exchange->tenant.length);
+	if (exchange->config->log_keys)
+		log_field_bytes("key", exchange->key.data, exchange->key.length);
+	else
+		log_field_key("key", exchange->key.data, exchange->key.length);
+	log_field_hex("record", exchange->claim.id, DIGEST_LENGTH);
+	if (exchange->attempt > 0)
+		log_field_number("attempt", exchange->attempt);
+	log_field_text("verdict", verdict_name(verdict));
+	log_field_bool("replayed", verdict == VERDICT_REPLAYED);
+	if (known)
+		log_field_time("first_seen", exchange->record.created_ms);
+	log_field_text("settlement", exchange->settlement);
+	if (verdict == VERDICT_MISMATCH) {
+		char differs[FINGERPRINT_SCHEME_LENGTH];
+		claim_difference(exchange, differs, sizeof(differs));
+		log_field_text("differs", differs);
+	}
+	log_field_number("status", exchange->status);
+	log_field_number("elapsed_ms", clock_now() - exchange->request->started);
+	log_field_number("handler_ms", exchange->handler_ms);
+	log_field_number("store_ms", exchange->store_ms);
+	log_field_text("message", error->message[0] != '\0' ? error->message : NULL);
+	log_end();
+}
+
+/* Fill the claim from key, tenant and request. */
+static int prepare_claim(struct broker *broker, struct exchange *exchange, struct error *error)
+{
+	const struct route *route = exchange->route;
+	const struct request *request = exchange->request;
+	struct store_claim *claim = &exchange->claim;
+	struct fingerprint_source source;
+	if (!broker->owner_known) {
+		*error = broker->owner_error;
+		return -1;
+	}
+	request_fingerprint_source(request, &source);
+	*claim = (struct store_claim){
+	    .tenant = buffer_text(&exchange->tenant),
+	    .tenant_length = exchange->tenant.length,
+	    .route = route->name,
+	    .key = buffer_text(&exchange->key),
+	    .key_length = exchange->key.length,
+	    .fingerprint = exchange->fingerprint.digest,
+	    .scheme = exchange->fingerprint.scheme,
+	    .parts = exchange->fingerprint.parts,
+	    .lease = route->lease,
+	    .retention = route->retention,
+	    .owner = &broker->owner,
+	};
+	struct identity identity = {.tenant = claim->tenant,
+				    .tenant_length = claim->tenant_length,
+				    .method = request->method,
+				    .path = request->path,
+				    .key = claim->key,
+				    .key_length = claim->key_length};
+	if (fingerprint_make(route, &source, &exchange->fingerprint) != 0 ||
+	    identity_compute(route, &identity, claim->id) != 0 ||
+	    random_bytes(claim->token, TOKEN_LENGTH) != 0) {
+		error_set(error, ERROR_MEMORY, "out of memory or of randomness for a claim");
+		return -1;
+	}
+	claim->parts_length = exchange->fingerprint.parts_length;
+	return 0;
+}
+
+/* From the claim's verdict to the answer; returns the verdict as it turned out. */
+static enum verdict answer(struct exchange *exchange, enum verdict verdict)
+{
+	switch (verdict) {
+	case VERDICT_FIRST:
+		return execution_run(exchange);
+	case VERDICT_REPLAYED:
+		replay_send(exchange);
+		return verdict;
+	case VERDICT_STORE_DOWN:
+		if (exchange->route->store_down == STORE_DOWN_RUN) {
+			struct pass_result result;
+			pass_through(exchange->config, exchange->request, exchange->reply, &result);
+			exchange->status = result.status;
+			exchange->app_status = result.app_status;
+			exchange->handler_ms = result.handler_ms;
+			return verdict;
+		}
+		break;
+	default:
+		break;
+	}
+	exchange->status = refusal_send(exchange->reply, exchange->request->method, verdict,
+					exchange->route, NULL);
+	return verdict;
+}
+
+/* A request with a key and a tenant. */
+static int handle_keyed(struct broker *broker, struct exchange *exchange)
+{
+	struct error error = {0};
+	enum verdict verdict;
+	record_init(&exchange->record);
+	if (prepare_claim(broker, exchange, &error) != 0) {
+		verdict = VERDICT_INTERNAL_ERROR;
+	} else {
+		int64_t from = clock_now();
+		fault_point("before-claim");
+		verdict = claim_decide(exchange, &error);
+		exchange->store_ms = clock_now() - from;
+	}
+	verdict = answer(exchange, verdict);
+	log_exchange(exchange, verdict, &error);
+	record_free(&exchange->record);
+	return exchange->app_status;
+}
+
+/* Refused before there is anything to claim. */
+static int refuse_early(struct exchange *exchange, enum verdict verdict, const struct error *why)
+{
+	const char *detail = why->message[0] != '\0' ? why->message : NULL;
+	exchange->status = refusal_send(exchange->reply, exchange->request->method, verdict,
+					exchange->route, detail);
+	log_begin(LOG_LEVEL_INFO, "request");
+	log_field_text("route", exchange->route->name);
+	log_field_text("verdict", verdict_name(verdict));
+	log_field_bool("replayed", false);
+	log_field_number("status", exchange->status);
+	log_field_number("elapsed_ms", clock_now() - exchange->request->started);
+	log_field_text("message", detail);
+	log_end();
+	return 0;
+}
+
+static int handle_guarded(struct broker *broker, struct exchange *exchange)
+{
+	const struct route *route = exchange->route;
+	const struct request *request = exchange->request;
+	struct error why = {0};
+	switch (key_read(route, &request->params, &exchange->key, &why)) {
+	case KEY_INVALID:
+		return refuse_early(exchange, VERDICT_KEY_INVALID, &why);
+	case KEY_ABSENT:
+		if (route_requires_key(route, request->method))
+			return refuse_early(exchange, VERDICT_KEY_MISSING, &why);
+		return pass(broker, exchange->request, exchange->reply);
+	case KEY_FOUND:
+		break;
+	}
+	if (tenant_read(route, &request->params, &exchange->tenant, &why) != TENANT_FOUND)
+		return refuse_early(exchange, VERDICT_TENANT_MISSING, &why);
+	return handle_keyed(broker, exchange);
+}
+
+int broker_handle(struct broker *broker, struct request *request, const struct reply *reply)
+{
+	if (request->body_state == REQUEST_BODY_CUT) {
+		log_message(LOG_LEVEL_INFO, "cut",
+			    "the peer went away before the end of its request; nothing was run");
+		return 0;
+	}
+	enum verdict obstacle = find_obstacle(request);
+	if (obstacle != VERDICT_PASSED) {
+		int status = refusal_send(reply, request->method, obstacle, request->route, NULL);
+		log_obstacle(request, obstacle, status);
+		return 0;
+	}
+	if (!request->guarded)
+		return pass(broker, request, reply);
+	struct exchange exchange = {
+	    .config = broker->config,
+	    .route = request->route,
+	    .store = broker->store,
+	    .renewal = broker->renewal,
+	    .request = request,
+	    .reply = reply,
+	};
+	int app_status = handle_guarded(broker, &exchange);
+	buffer_free(&exchange.key);
+	buffer_free(&exchange.tenant);
+	return app_status;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: ISC */
+#include <config.h>
+
+#include "broker/sender.h"
+
+#include <string.h>
+#include <strings.h>
+
+bool sender_has_body(const char *method, int status)
+{
+	return strcmp(method, "HEAD") != 0 && status >= 200 && status != 204 && status != 304;
+}
+
+int sender_send_headers(const struct reply *reply, const struct outgoing *outgoing,
+			long long content_length)
+{
+	struct buffer block = {0};
+	int result = -1;
+	buffer_printf(&block, "Status: %d%s%s\r\n", outgoing->status,
+		      outgoing->reason[0] != '\0' ? " " : "", outgoing->reason);
+	buffer_append(&block, outgoing->headers, outgoing->headers_length);
+	buffer_append(&block, outgoing->more_headers, outgoing->more_headers_length);
+	if (content_length >= 0)
+		buffer_printf(&block, "Content-Length: %lld\r\n", content_length);
+	buffer_append_text(&block, "\r\n");
+	if (!block.failed)
+		result = reply->write(reply->context, block.data, block.length);
+	buffer_free(&block);
+	return result;
+}
+
+int sender_send(const struct reply *reply, const struct outgoing *outgoing)
+{
+	bool has_body = sender_has_body(outgoing->method, outgoing->status);
+	/* A HEAD tells the length its GET would have (RFC 9110 8.6); 204 and 1xx must not, 304 need
+	 * not. */
+	bool has_length = has_body || strcmp(outgoing->method, "HEAD") == 0;
+	if (outgoing->status < 200 || outgoing->status == 204 || outgoing->status == 304)
+		has_length = false;
+	if (sender_send_headers(reply, outgoing,
+				has_length ? (long long)outgoing->body_length : -1) != 0)
+		return -1;
+	if (has_body && outgoing->body_length > 0)
+		return reply->write(reply->context, outgoing->body, outgoing->body_length);
+	return 0;
+}
+
+static bool name_is_listed(const char *line, size_t name_length, char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcspn(names[i], ":") == name_length &&
+		    strncasecmp(names[i], line, name_length) == 0)
+			return true;
+	return false;
+}
+
+int sender_filter_lines(struct buffer *out, const void *lines, size_t length, char *const *names,
+			size_t count)
+{
+	const char *line = lines;
+	const char *end = line + length;
+	while (line < end) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
+		size_t line_length = (size_t)((newline == NULL ? end : newline + 1) - line);
+		const char *colon = memchr(line, ':', line_length);
+		size_t name_length = colon == NULL ? line_length : (size_t)(colon - line);
+		if (!name_is_listed(line, name_length, names, count))
+			buffer_append(out, line, line_length);
+		line += line_length;
+	}
+	return out->failed ? -1 : 0;
+}

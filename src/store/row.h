@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * What a statement sends back: how a row's columns become a record. The columns are those of
+ * statements.c, in its order. Blobs are fetched at their true length, once that is known.
+ */
+#ifndef ONCEWRAP_STORE_ROW_H
+#define ONCEWRAP_STORE_ROW_H
+
+#include "base/error.h"
+#include "store/record.h"
+
+#include <mysql.h>
+
+enum row_result { ROW_FETCHED, ROW_NONE, ROW_FAILED };
+
+/*
+ * The one row of a stored result, which is then freed: of RESULT_RECORD (*record must be
+ * initialised; what it held is freed), and of RESULT_LEASE.
+ */
+enum row_result row_fetch_record(MYSQL_STMT *statement, struct record *record, struct error *error);
+enum row_result row_fetch_lease(MYSQL_STMT *statement, bool *closed, struct error *error);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+/* The statements of the protocol (docs/design.md section 4), one const table: text and what is to
+ * be known of it. */
+#ifndef ONCEWRAP_STORE_STATEMENTS_H
+#define ONCEWRAP_STORE_STATEMENTS_H
+
+#include "store/record.h"
+
+#include <stdbool.h>
+
+enum statement_name {
+	STATEMENT_CLAIM,
+	STATEMENT_READ,
+	STATEMENT_RECLAIM,
+	STATEMENT_CLOSE_LEASE,
+	STATEMENT_TAKE_OVER,
+	STATEMENT_LAPSE,
+	STATEMENT_RENEW,
+	STATEMENT_STORE,
+	STATEMENT_RELEASE,
+	STATEMENT_RELEASE_KEPT, /* the record holds a checkpoint: kept as released */
+	STATEMENT_MARK_UNKNOWN,
+	STATEMENT_FORGET_LEASE,
+};
+#define STATEMENT_COUNT (STATEMENT_FORGET_LEASE + 1)
+
+/* The rows that come back: none, a record's columns as store/row knows them, or "is the lease
+ * closed". */
+enum statement_result { RESULT_NONE, RESULT_RECORD, RESULT_LEASE };
+
+struct statement {
+	const char *name; /* for messages */
+	const char *text;
+	enum record_move move;
+	enum statement_result result;
+	bool waits;   /* waits for a locked row; the others get 1205 at once */
+	bool patient; /* is tried until its deadline, however long the database has been away */
+};
+
+extern const struct statement statements[STATEMENT_COUNT];
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * The store: the protocol of docs/design.md section 4 over one MariaDB connection, made when first
+ * needed, made anew when lost. Every call is one durable step that commits by itself; no
+ * transaction stays open.
+ *
+ * Hides Connector/C, SQL and the errors that cure themselves: a deadlock (1213) and a lost
+ * connection are answered by issuing the same statement again with the same token, until `deadline`
+ * (clock_now milliseconds), so that a step is never done twice. What is left for the caller is
+ * `enum store_result`. One store a process, never across a fork: the child calls store_abandon.
+ */
+#ifndef ONCEWRAP_STORE_STORE_H
+#define ONCEWRAP_STORE_STORE_H
+
+#include "base/error.h"
+#include "config/config.h"
+#include "store/record.h"
+
+#include <stdint.h>
+
+struct store;
+
+enum store_result {
+	STORE_DONE,   /* it holds: the row was changed, or read */
+	STORE_NO_ROW, /* the condition did not hold (the row has gone or moved on), or no such row
+		       */
+	STORE_BUSY,   /* 1205: another session is at work on the row */
+	STORE_UNCERTAIN, /* the connection was lost when it may have been done, and did not come
+			    back in time */
+	STORE_DOWN,      /* the database could not be reached or refuses; nothing was done */
+};
+
+/* Never connects. NULL when out of memory. `config` is borrowed and must outlive the store. */
+struct store *store_new(const struct config_store *config);
+void store_free(struct store *store);
+/* In a forked child: forget the parent's connection without a word to the server. */
+void store_abandon(struct store *store);
+
+/* Connect now, if not connected (demos, --check, admin programs). STORE_DONE or STORE_DOWN. */
+enum store_result store_connect(struct store *store, int64_t deadline, struct error *error);
+
+/* The largest answer (headers and body together) that one statement can carry on the live
+ * connection, from the server's max_allowed_packet; 0 when not connected. */
+uint64_t store_largest_answer(const struct store *store);
+
+/* Who owns a claim; written into the record. */
+struct store_owner {
+	char host[256];
+	char boot[40];  /* /proc/sys/kernel/random/boot_id */
+	uint64_t pidns; /* inode of /proc/self/ns/pid */
+	int64_t pid;
+	uint64_t start; /* start time of /proc/self/stat, clock ticks since boot */
+};
+/* This process, looked up anew at each call (0, or -1 with *error). */
+int store_owner_self(struct store_owner *owner, struct error *error);
+
+struct store_claim {
+	unsigned char id[DIGEST_LENGTH];
+	unsigned char token[TOKEN_LENGTH]; /* made by the caller, new for each request */
+	const void *tenant;
+	size_t tenant_length;
+	const char *route;
+	const void *key;
+	size_t key_length;
+	const unsigned char *fingerprint; /* DIGEST_LENGTH */
+	const char *scheme;
+	const unsigned char *parts;
+	size_t parts_length;
+	int64_t lease;     /* ms */
+	int64_t retention; /* ms */
+	const struct store_owner *owner;
+};
+
+/*
+ * Claim: STORE_DONE with *record filled: record->token equal to claim->token means it is mine (rule
+ * 2: also after a lost connection), another's token that here is the record as it stands.
+ * STORE_BUSY after 1205: the caller reads. Believes a row only when the result was read to its end
+ * (rule 1).
+ */
+enum store_result store_claim(struct store *store, const struct store_claim *claim,
+			      struct record *record, int64_t deadline, struct error *error);
+
+/* The record as it stands, by a plain SELECT. */
+enum store_result store_read(struct store *store, const unsigned char id[DIGEST_LENGTH],
+			     struct record *record, int64_t deadline, struct error *error);
+
+/* Start a new life of an expired complete record, or of an expired in-flight one whose lease is
+ * closed: STORE_DONE: mine. `seen` is the token that was read. *attempt is 1 then. */
+enum store_result store_reclaim(struct store *store, const struct store_claim *claim,
+				const unsigned char seen[TOKEN_LENGTH], int64_t deadline,
+				struct error *error);
+
+/* Close the lease of `seen` if it is over: STORE_DONE: closed, nobody can renew it any more;
+ * STORE_NO_ROW: its owner lives. */
+enum store_result store_close_lease(struct store *store, const unsigned char seen[TOKEN_LENGTH],
+				    int64_t deadline, struct error *error);
+
+/* Take over an in-flight record whose lease is closed, or a released one: STORE_DONE: mine,
+ * *attempt its number. The record lives at least one more retention-safe span (expires_at =
+ * GREATEST). */
+enum store_result store_take_over(struct store *store, const struct store_claim *claim,
+				  const unsigned char seen[TOKEN_LENGTH], uint32_t *attempt,
+				  int64_t deadline, struct error *error);
+
+/* A reader marks a record unknown whose lease it has closed (on_lapse = unknown); the token stays.
+ */
+enum store_result store_lapse(struct store *store, const unsigned char id[DIGEST_LENGTH],
+			      const unsigned char seen[TOKEN_LENGTH], int64_t deadline,
+			      struct error *error);
+
+struct store_answer {
+	int status;
+	const void *headers; /* raw lines */
+	size_t headers_length;
+	const void *body;
+	size_t body_length;
+	unsigned flags;    /* RECORD_NOT_KEPT: headers and body are empty */
+	int64_t retention; /* ms from the record's creation */
+};
+
+/*
+ * The owner's settlements. STORE_DONE: it stands. STORE_NO_ROW: the token is no longer this
+ * record's: the lease was lost and nothing was changed. STORE_UNCERTAIN and STORE_DOWN: not known,
+ * not possible, before the deadline. A store that finds its own lost commit (same token, complete)
+ * is STORE_DONE. Each deletes the claim's own row of once_lease.
+ */
+enum store_result store_settle(struct store *store, const unsigned char id[DIGEST_LENGTH],
+			       const unsigned char token[TOKEN_LENGTH],
+			       const struct store_answer *answer, int64_t deadline,
+			       struct error *error);
+enum store_result store_release(struct store *store, const unsigned char id[DIGEST_LENGTH],
+				const unsigned char token[TOKEN_LENGTH], int64_t deadline,
+				struct error *error);
+enum store_result store_mark_unknown(struct store *store, const unsigned char id[DIGEST_LENGTH],
+				     const unsigned char token[TOKEN_LENGTH], int64_t deadline,
+				     struct error *error);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: ISC */
+/* As whom handlers run: becomes the configured account when started as root, and never runs them as
+ * root unasked. */
+#ifndef ONCEWRAP_WRAP_ACCOUNT_H
+#define ONCEWRAP_WRAP_ACCOUNT_H
+
+#include "base/error.h"
+
+/* Started as anybody but root: nothing to do, `user` is not looked at. 0, or -1 with *error. */
+int account_become(const char *user, struct error *error);
+
+/* Is there such an account ("" counts as one)? 0, or -1 with *error. */
+int account_check(const char *user, struct error *error);
+
+#endif

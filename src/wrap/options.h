@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+/* The command line, and the configuration as it says. */
+#ifndef ONCEWRAP_WRAP_OPTIONS_H
+#define ONCEWRAP_WRAP_OPTIONS_H
+
+#include "config/config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum options_task { TASK_SERVE, TASK_CHECK, TASK_PRINT_CONFIG, TASK_HELP, TASK_VERSION };
+
+struct options {
+	enum options_task task;
+	const char *config;  /* --config; NULL: not given */
+	const char *handler; /* --handler; NULL: not given */
+	const char *listen;  /* --listen; NULL: not given */
+	int64_t workers;     /* --workers; 0: not given */
+};
+
+/* 0; or -1, told on standard error. */
+int options_parse(struct options *options, int count, char **arguments);
+
+/* The file that is read: --config or the default. */
+const char *options_file(const struct options *options);
+
+/* The configuration, with what the command line says put over it. Without any file, --handler has
+ * the defaults. As config_load: NULL and *problems (owned by the caller, as in every case). */
+struct config *options_load(const struct options *options, char **problems);
+
+void options_help(FILE *out);
+
+#endif

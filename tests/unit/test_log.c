@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: ISC */
+#include <config.h>
+
+#include "base/log.h"
+
+#include "tests/unit/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Standard error is a datagram socket here, so that each write(2) arrives by itself. */
+static int sink = -1;
+
+static struct {
+	int calls;
+	int priority;
+	char text[8192];
+} system_log;
+
+/* syslog(3), as it is called with and without _FORTIFY_SOURCE. */
+void __wrap_syslog(int priority, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void __wrap___syslog_chk(int priority, int flag, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void take_syslog(int priority, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static void take_syslog(int priority, const char *format, va_list arguments)
+{
+	system_log.calls++;
+	system_log.priority = priority;
+	vsnprintf(system_log.text, sizeof(system_log.text), format, arguments);
+}
+
+void __wrap_syslog(int priority, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	take_syslog(priority, format, arguments);
+	va_end(arguments);
+}
+
+void __wrap___syslog_chk(int priority, int flag, const char *format, ...)
+{
+	(void)flag;
+	va_list arguments;
+	va_start(arguments, format);
+	take_syslog(priority, format, arguments);
+	va_end(arguments);
+}
+
+static void set_up(void)
+{
+	int ends[2];
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends), 0);
+	ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	close(ends[1]);
+	sink = ends[0];
+	ck_assert_int_eq(fcntl(sink, F_SETFL, O_NONBLOCK), 0);
+}
+
+static void tear_down(void)
+{
+	close(sink);
+}
+
+/* One write, parsed: it must be one JSON object, one newline at its end, and whole within PIPE_BUF.
+ */
+static json_t *next_line(void)
+{
+	char text[65536];
+	ssize_t length = recv(sink, text, sizeof(text) - 1, 0);
+	ck_assert_int_gt(length, 0);
+	ck_assert_int_le(length, PIPE_BUF);
+	text[length] = '\0';
+	ck_assert_uint_eq(strcspn(text, "\n"), (size_t)length - 1);
+	json_error_t error;
+	json_t *line = json_loads(text, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+	ck_assert_msg(line != NULL, "%s: %s", error.text, text);
+	ck_assert(json_is_object(line));
+	return line;
+}
+
+static void expect_silence(void)
+{
+	char byte;
+	ck_assert_int_eq(recv(sink, &byte, 1, 0), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+}
+
+static const char *text_of(const json_t *line, const char *name)
+{
+	const char *text = json_string_value(json_object_get(line, name));
+	ck_assert_msg(text != NULL, "no field %s", name);
+	return text;
+}
+
+START_TEST(a_message_is_one_line_of_ts_level_event_and_message)
+{
+	log_message(LOG_LEVEL_WARNING, "store_down", "host %s: %d", "db1", 2002);
+	json_t *line = next_line();
+	ck_assert_uint_eq(json_object_size(line), 4);
+	ck_assert_uint_eq(strlen(text_of(line, "ts")), strlen("2026-01-02T03:04:05.678Z"));
+	ck_assert_str_eq(text_of(line, "level"), "warning");
+	ck_assert_str_eq(text_of(line, "event"), "store_down");
+	ck_assert_str_eq(text_of(line, "message"), "host db1: 2002");
+	json_decref(line);
+	expect_silence();
+}
+END_TEST
+
+START_TEST(every_kind_of_field_reads_back)
+{
+	static const unsigned char id[] = {0x00, 0xab, 0xff};
+	log_begin(LOG_LEVEL_INFO, "request");
+	log_field_text("route", "orders");
+	log_field_bytes("path", "/a\0b\xff\n", 6);
+	log_field_number("status", 201);
+	log_field_number("least", INT64_MIN);
+	log_field_bool("replayed", true);
+	log_field_bool("first", false);
+	log_field_hex("record", id, sizeof(id));
+	log_field_key("key", "abc", 3);
+	log_field_bytes("empty", "", 0);
+	log_end();
+	json_t *line = next_line();
+	ck_assert_str_eq(text_of(line, "level"), "info");
+	ck_assert_str_eq(text_of(line, "route"), "orders");
+	ck_assert_uint_eq(json_string_length(json_object_get(line, "path")), 8);
+	ck_assert_mem_eq(text_of(line, "path"), "/a\0b\xef\xbf\xbd\n", 8);
+	ck_assert_int_eq(json_integer_value(json_object_get(line, "status")), 201);
+	ck_assert(json_integer_value(json_object_get(line, "least")) == INT64_MIN);
+	ck_assert(json_is_true(json_object_get(line, "replayed")));
+	ck_assert(json_is_false(json_object_get(line, "first")));
+	ck_assert_str_eq(text_of(line, "record"), "00abff");
+	ck_assert_str_eq(text_of(line, "key"), "sha256:ba7816bf8f01");
+	ck_assert_str_eq(text_of(line, "empty"), "");
+	json_decref(line);
+}
+END_TEST
+
+START_TEST(a_field_without_value_is_left_out)
+{
+	log_begin(LOG_LEVEL_INFO, "request");
+	log_field_text("route", NULL);
+	log_field_bytes("path", NULL, 5);
+	log_field_hex("record", NULL, 5);
+	log_field_key("key", NULL, 5);
+	log_end();
+	json_t *line = next_line();
+	ck_assert_uint_eq(json_object_size(line), 3);
+	json_decref(line);
+}
+END_TEST
+
+static const struct {
+	enum log_level level;
+	const char *name;
+	int priority; /* as syslog(3) numbers them */
+} levels[] = {
+    {LOG_LEVEL_DEBUG, "debug", 7},
+    {LOG_LEVEL_INFO, "info", 6},
+    {LOG_LEVEL_WARNING, "warning", 4},
+    {LOG_LEVEL_ERROR, "error", 3},
+};
+
+START_TEST(what_is_below_the_least_level_is_not_told)
+{
+	enum log_level least = levels[_i].level;
+	log_open(LOG_TARGET_STDERR, least);
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		log_message(levels[i].level, "message", "text");
+		log_begin(levels[i].level, "fields");
+		log_field_number("status", 200);
+		log_field_key("key", "abc", 3);
+		log_end();
+		for (int k = 0; levels[i].level >= least && k < 2; k++) {
+			json_t *line = next_line();
+			ck_assert_str_eq(text_of(line, "level"), levels[i].name);
+			json_decref(line);
+		}
+		expect_silence();
+	}
+}
+END_TEST
+
+START_TEST(until_it_is_opened_the_log_tells_from_info_on)
+{
+	log_message(LOG_LEVEL_DEBUG, "x", "text");
+	expect_silence();
+	log_message(LOG_LEVEL_INFO, "x", "text");
+	json_decref(next_line());
+}
+END_TEST
+
+START_TEST(to_syslog_a_line_goes_without_newline_and_with_its_priority)
+{
+	log_open(LOG_TARGET_SYSLOG, LOG_LEVEL_DEBUG);
+	log_message(levels[_i].level, "x", "100%% \n%s", "%n");
+	expect_silence();
+	ck_assert_int_eq(system_log.calls, 1);
+	ck_assert_int_eq(system_log.priority, levels[_i].priority);
+	ck_assert_ptr_null(strchr(system_log.text, '\n'));
+	json_t *line = json_loads(system_log.text, 0, NULL);
+	ck_assert_ptr_nonnull(line);
+	ck_assert_str_eq(text_of(line, "message"), "100% \n%n");
+	json_decref(line);
+	log_open(LOG_TARGET_STDERR, LOG_LEVEL_DEBUG);
+	log_message(LOG_LEVEL_INFO, "x", "back");
+	json_decref(next_line());
+	ck_assert_int_eq(system_log.calls, 1);
+}
+END_TEST
+
+static const struct {
+	const char *unit; /* repeated to fill the value */
+	const char *why;
+} fillings[] = {
+    {"x", "plain text"},
+    {"\n", "two bytes for one"},
+    {"\x01", "six bytes for one"},
+    {"\xf0\x9f\x98\x80", "a character of four bytes"},
+    {"\xe2\x82\xac", "a character of three bytes"},
+    {"\xff", "no UTF-8 at all"},
+};
+
+/* Around every edge: lengths from well inside to well over what a value and a line may take. */
+START_TEST(a_value_of_any_length_leaves_a_whole_line_that_ends_it_or_marks_the_cut)
+{
+	const char *unit = fillings[_i].unit;
+	size_t unit_length = strlen(unit);
+	char value[9000];
+	for (size_t i = 0; i < sizeof(value); i++)
+		value[i] = unit[i % unit_length];
+	for (size_t length = 0; length + unit_length < sizeof(value); length += unit_length) {
+		log_begin(LOG_LEVEL_INFO, "long");
+		log_field_bytes("first", value, length);
+		log_field_bytes("second", value, length);
+		log_field_bytes("third", value, length);
+		log_field_number("status", 200);
+		log_end();
+		json_t *line = next_line();
+		const char *first = text_of(line, "first");
+		size_t told = strlen(first);
+		bool cut = told >= 3 && strcmp(first + told - 3, "...") == 0;
+		if (!cut && *unit != '\xff')
+			ck_assert_msg(told == length, "%s: %zu of %zu", fillings[_i].why, told,
+				      length);
+		if (cut && *unit != '\xff')
+			ck_assert_msg(memcmp(first, value, told - 3) == 0, "%s", fillings[_i].why);
+		if (length > 4096)
+			ck_assert_msg(cut, "%s", fillings[_i].why);
+		if (length < 100)
+			ck_assert_int_eq(json_integer_value(json_object_get(line, "status")), 200);
+		json_decref(line);
+	}
+}
+END_TEST
+
+START_TEST(one_long_value_does_not_cost_the_fields_behind_it)
+{
+	char value[20000];
+	memset(value, 'x', sizeof(value));
+	log_begin(LOG_LEVEL_INFO, "long");
+	log_field_bytes("path", value, sizeof(value));
+	log_field_text("route", "orders");
+	log_field_number("status", 200);
+	log_field_bool("replayed", false);
+	log_field_hex("record", (const unsigned char *)value, 32);
+	log_end();
+	json_t *line = next_line();
+	ck_assert_str_eq(text_of(line, "route"), "orders");
+	ck_assert_int_eq(json_integer_value(json_object_get(line, "status")), 200);
+	ck_assert(json_is_false(json_object_get(line, "replayed")));
+	ck_assert_uint_eq(strlen(text_of(line, "record")), 64);
+	json_decref(line);
+}
+END_TEST
+
+START_TEST(a_line_that_is_full_takes_no_half_field)
+{
+	static const unsigned char record[32];
+	for (int fields = 0; fields < 400; fields++) {
+		log_begin(LOG_LEVEL_INFO, "full");
+		for (int i = 0; i < fields; i++) {
+			char name[16];
+			snprintf(name, sizeof(name), "f%d", i);
+			if (i % 4 == 0)
+				log_field_number(name, i);
+			else if (i % 4 == 1)
+				log_field_bool(name, true);
+			else if (i % 4 == 2)
+				log_field_hex(name, record, sizeof(record));
+			else
+				log_field_text(name, "some text");
+		}
+		log_end();
+		json_decref(next_line());
+	}
+}
+END_TEST
+
+START_TEST(a_line_begun_within_another_loses_neither)
+{
+	log_begin(LOG_LEVEL_INFO, "outer");
+	log_field_number("before", 1);
+	log_message(LOG_LEVEL_ERROR, "inner", "text");
+	log_field_number("after", 1);
+	log_end();
+	json_t *line = next_line();
+	ck_assert_str_eq(text_of(line, "event"), "outer");
+	ck_assert_ptr_nonnull(json_object_get(line, "before"));
+	json_decref(line);
+	line = next_line();
+	ck_assert_str_eq(text_of(line, "event"), "inner");
+	ck_assert_ptr_null(json_object_get(line, "after"));
+	json_decref(line);
+	expect_silence();
+}
+END_TEST
+
+START_TEST(a_long_message_is_cut_and_the_line_stays_whole)
+{
+	char text[20000];
+	memset(text, '"', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	log_message(LOG_LEVEL_INFO, "long", "%s", text);
+	json_t *line = next_line();
+	ck_assert_uint_gt(strlen(text_of(line, "message")), 900);
+	json_decref(line);
+}
+END_TEST
+
+START_TEST(a_log_that_cannot_be_written_is_dropped)
+{
+	int full = open("/dev/full", O_WRONLY);
+	ck_assert_int_ge(full, 0);
+	ck_assert_int_eq(dup2(full, STDERR_FILENO), STDERR_FILENO);
+	close(full);
+	log_message(LOG_LEVEL_ERROR, "x", "to nobody");
+	set_up();
+	log_message(LOG_LEVEL_ERROR, "x", "to somebody");
+	json_t *line = next_line();
+	ck_assert_str_eq(text_of(line, "message"), "to somebody");
+	json_decref(line);
+	expect_silence();
+}
+END_TEST
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+int main(void)
+{
+	Suite *suite = suite_create("log");
+	TCase *cases = tcase_create("log");
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_set_timeout(cases, 60);
+	tcase_add_test(cases, a_message_is_one_line_of_ts_level_event_and_message);
+	tcase_add_test(cases, every_kind_of_field_reads_back);
+	tcase_add_test(cases, a_field_without_value_is_left_out);
+	tcase_add_loop_test(cases, what_is_below_the_least_level_is_not_told, 0, COUNT(levels));
+	tcase_add_test(cases, until_it_is_opened_the_log_tells_from_info_on);
+	tcase_add_loop_test(cases, to_syslog_a_line_goes_without_newline_and_with_its_priority, 0,
+			    COUNT(levels));
+	tcase_add_loop_test(cases,
+			    a_value_of_any_length_leaves_a_whole_line_that_ends_it_or_marks_the_cut,
+			    0, COUNT(fillings));
+	tcase_add_test(cases, one_long_value_does_not_cost_the_fields_behind_it);
+	tcase_add_test(cases, a_line_that_is_full_takes_no_half_field);
+	tcase_add_test(cases, a_line_begun_within_another_loses_neither);
+	tcase_add_test(cases, a_long_message_is_cut_and_the_line_stays_whole);
+	tcase_add_test(cases, a_log_that_cannot_be_written_is_dropped);
+	suite_add_tcase(suite, cases);
+	return suite_run(suite);
+}
