@@ -143,23 +143,32 @@ static struct cell kept_of(const void *row)
 #define WIDE (COLUMN_WIDE | COLUMN_DATA)
 
 static const struct column columns[] = {
-    {"id", CELL_HASH, id_of, COLUMN_ALL},
-    {"state", CELL_TEXT, state_of, COLUMN_ALL},
-    {"route", CELL_TEXT, route_of, COLUMN_ALL, .shrinks = true},
-    {"tenant", CELL_TEXT, tenant_of, COLUMN_ALL, .shrinks = true},
-    {"key", CELL_TEXT, key_of, COLUMN_ALL, .cut = KEY_CUT, .shrinks = true},
-    {"attempt", CELL_NUMBER, attempt_of, COLUMN_ALL, .right = true},
-    {"age", CELL_SPAN, age_of, COLUMN_ALL, .right = true},
-    {"expires", CELL_SPAN, expires_of, COLUMN_ALL, .right = true},
-    {"status", CELL_NUMBER, status_of, COLUMN_ALL, .right = true},
-    {"size", CELL_SIZE, size_of, COLUMN_ALL, .right = true},
-    {"created_at", CELL_TIME, created_at_of, WIDE},
-    {"settled_at", CELL_TIME, settled_at_of, WIDE},
-    {"expires_at", CELL_TIME, expires_at_of, WIDE},
-    {"lease_until", CELL_TIME, lease_until_of, WIDE},
-    {"host", CELL_TEXT, host_of, WIDE},
-    {"pid", CELL_NUMBER, pid_of, WIDE, .right = true},
-    {"kept", CELL_FLAG, kept_of, WIDE},
+    {.name = "id", .kind = CELL_HASH, .value = id_of, .shown = COLUMN_ALL},
+    {.name = "state", .kind = CELL_TEXT, .value = state_of, .shown = COLUMN_ALL},
+    {.name = "route", .kind = CELL_TEXT, .value = route_of, .shown = COLUMN_ALL, .shrinks = true},
+    {.name = "tenant", .kind = CELL_TEXT, .value = tenant_of, .shown = COLUMN_ALL, .shrinks = true},
+    {.name = "key",
+     .kind = CELL_TEXT,
+     .value = key_of,
+     .shown = COLUMN_ALL,
+     .cut = KEY_CUT,
+     .shrinks = true},
+    {.name = "attempt",
+     .kind = CELL_NUMBER,
+     .value = attempt_of,
+     .shown = COLUMN_ALL,
+     .right = true},
+    {.name = "age", .kind = CELL_SPAN, .value = age_of, .shown = COLUMN_ALL, .right = true},
+    {.name = "expires", .kind = CELL_SPAN, .value = expires_of, .shown = COLUMN_ALL, .right = true},
+    {.name = "status", .kind = CELL_NUMBER, .value = status_of, .shown = COLUMN_ALL, .right = true},
+    {.name = "size", .kind = CELL_SIZE, .value = size_of, .shown = COLUMN_ALL, .right = true},
+    {.name = "created_at", .kind = CELL_TIME, .value = created_at_of, .shown = WIDE},
+    {.name = "settled_at", .kind = CELL_TIME, .value = settled_at_of, .shown = WIDE},
+    {.name = "expires_at", .kind = CELL_TIME, .value = expires_at_of, .shown = WIDE},
+    {.name = "lease_until", .kind = CELL_TIME, .value = lease_until_of, .shown = WIDE},
+    {.name = "host", .kind = CELL_TEXT, .value = host_of, .shown = WIDE},
+    {.name = "pid", .kind = CELL_NUMBER, .value = pid_of, .shown = WIDE, .right = true},
+    {.name = "kept", .kind = CELL_FLAG, .value = kept_of, .shown = WIDE},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -200,9 +209,15 @@ static int take_limit(void *target, const char *argument, struct error *error)
 }
 
 static const struct option_entry entries[] = {
-    {0, "state", "STATE,...", "only records in these states", take_states},
-    {0, "route", "NAME", "only records of this route", take_route},
-    {0, "limit", "N", "no more than N records (100); 0: all", take_limit},
+    {.name = "state",
+     .argument = "STATE,...",
+     .help = "only records in these states",
+     .take = take_states},
+    {.name = "route", .argument = "NAME", .help = "only records of this route", .take = take_route},
+    {.name = "limit",
+     .argument = "N",
+     .help = "no more than N records (100); 0: all",
+     .take = take_limit},
 };
 
 /* The rows on their way, and the exit status once there is one. */

@@ -62,12 +62,20 @@ static struct cell applied_by_of(const void *row)
 }
 
 static const struct column columns[] = {
-    {"version", CELL_NUMBER, version_of, COLUMN_ALL, .right = true},
-    {"file", CELL_TEXT, file_of, COLUMN_ALL},
-    {"state", CELL_TEXT, state_of, COLUMN_ALL},
-    {"checksum", CELL_HASH, checksum_of, COLUMN_ALL},
-    {"applied_at", CELL_TIME, applied_at_of, COLUMN_ALL},
-    {"applied_by", CELL_TEXT, applied_by_of, COLUMN_ALL, .shrinks = true},
+    {.name = "version",
+     .kind = CELL_NUMBER,
+     .value = version_of,
+     .shown = COLUMN_ALL,
+     .right = true},
+    {.name = "file", .kind = CELL_TEXT, .value = file_of, .shown = COLUMN_ALL},
+    {.name = "state", .kind = CELL_TEXT, .value = state_of, .shown = COLUMN_ALL},
+    {.name = "checksum", .kind = CELL_HASH, .value = checksum_of, .shown = COLUMN_ALL},
+    {.name = "applied_at", .kind = CELL_TIME, .value = applied_at_of, .shown = COLUMN_ALL},
+    {.name = "applied_by",
+     .kind = CELL_TEXT,
+     .value = applied_by_of,
+     .shown = COLUMN_ALL,
+     .shrinks = true},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 

@@ -3,6 +3,7 @@
 
 #include "admin/common/connect.h"
 
+#include <mysqld_error.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
@@ -29,8 +30,15 @@ static int take_timeout(void *target, const char *argument, struct error *error)
 }
 
 static const struct option_entry entries[] = {
-    {'c', "config", "FILE", "configuration (" DEFAULT_FILE ")", take_file},
-    {0, "timeout", "SEC", "give up when the database does not answer in time (10)", take_timeout},
+    {.letter = 'c',
+     .name = "config",
+     .argument = "FILE",
+     .help = "configuration (" DEFAULT_FILE ")",
+     .take = take_file},
+    {.name = "timeout",
+     .argument = "SEC",
+     .help = "give up when the database does not answer in time (10)",
+     .take = take_timeout},
 };
 
 void connect_init(struct connect *connect)
@@ -75,6 +83,8 @@ void connect_close(struct connect *connect)
 
 int connect_failed(const struct connect *connect, const char *program, const struct error *error)
 {
-	fprintf(stderr, "%s: %s\n", program, error->message);
-	return status_of_store(error, connect->connection.code);
+	unsigned code = connect->connection.code;
+	fprintf(stderr, "%s: %s%s\n", program, error->message,
+		code == ER_STATEMENT_TIMEOUT ? "; or give it more time by --timeout" : "");
+	return status_of_store(error, code);
 }

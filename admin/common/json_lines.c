@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int set(json_t *object, const char *name, const char *suffix, json_t *value)
 {
@@ -26,14 +28,18 @@ static int set_companion(json_t *object, const struct column *column, const stru
 	return 0;
 }
 
-/* jansson escapes what is above DEL, not DEL itself. It stands for itself in strings only. */
+/* jansson escapes what is above DEL, not DEL itself. It can stand in strings only. */
 static void append_line(struct buffer *out, const char *text)
 {
-	for (; *text != '\0'; text++)
-		if (*text == 0x7f)
-			buffer_append_text(out, "\\u007f");
-		else
-			buffer_append_byte(out, (unsigned char)*text);
+	for (;;) {
+		size_t length = strcspn(text, "\x7f");
+		buffer_append(out, text, length);
+		text += length;
+		if (*text == '\0')
+			break;
+		buffer_append_text(out, "\\u007f");
+		text++;
+	}
 	buffer_append_byte(out, '\n');
 }
 

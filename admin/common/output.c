@@ -86,13 +86,20 @@ static int take_local_time(void *target, const char *argument, struct error *err
 }
 
 static const struct option_entry entries[] = {
-    {'o', "output", "FORMAT", "table, wide, json, csv or id (table)", take_format},
-    {'j', "json", NULL, "the same as --output=json", take_json},
-    {0, "columns", "NAME,...", "show these columns, in this order", take_columns},
-    {0, "no-header", NULL, "leave out the line of column names", take_no_header},
-    {0, "full", NULL, "cut nothing short", take_full},
-    {0, "utc", NULL, "times in UTC (this is the default)", take_utc},
-    {0, "local-time", NULL, "times in the time zone of this host", take_local_time},
+    {.letter = 'o',
+     .name = "output",
+     .argument = "FORMAT",
+     .help = "table, wide, json, csv or id (table)",
+     .take = take_format},
+    {.letter = 'j', .name = "json", .help = "the same as --output=json", .take = take_json},
+    {.name = "columns",
+     .argument = "NAME,...",
+     .help = "show these columns, in this order",
+     .take = take_columns},
+    {.name = "no-header", .help = "leave out the line of column names", .take = take_no_header},
+    {.name = "full", .help = "cut nothing short", .take = take_full},
+    {.name = "utc", .help = "times in UTC (this is the default)", .take = take_utc},
+    {.name = "local-time", .help = "times in the time zone of this host", .take = take_local_time},
 };
 
 struct option_group output_options(struct output_settings *settings)

@@ -98,8 +98,8 @@ void table_print(struct table *table, struct buffer *out)
 		append_header(table, out);
 	else if (table->failed || scols_print_table_to_string(table->scols, &text) != 0)
 		out->failed = true;
-	else if (text != NULL)
-		buffer_append_text(out, text);
+	else if (text != NULL && *text != '\0')
+		buffer_printf(out, "%s\n", text); /* it leaves out the last line's end */
 	free(text);
 	scols_table_remove_lines(table->scols);
 }

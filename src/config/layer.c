@@ -16,8 +16,8 @@ struct application {
 	const struct layer *layer;
 	const struct setting_table *table;
 	void *target;
-	struct problems *problems; /* NULL: none are told */
-	bool failed;               /* out of memory */
+	struct problems *problems;
+	bool failed; /* out of memory */
 };
 
 /* Hooked to what was refused. */
@@ -40,8 +40,6 @@ void layer_complain(const struct layer *layer, const char *path, const config_se
 static void tell(const struct application *application, const char *path, config_setting_t *where,
 		 const char *message)
 {
-	if (application->problems == NULL)
-		return;
 	layer_complain(application->layer, path, where, application->problems, "%s", message);
 	config_setting_set_hook(where, &refused_mark);
 }

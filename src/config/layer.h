@@ -20,9 +20,8 @@ struct layer {
 	bool shared;                  /* of many routes: what each has for itself is refused */
 };
 
-/* Set in `target` what the layer sets, and add what is wrong with it to `problems` (NULL: it has
- * been told before, tell nothing). What is wrong leaves the old value. Returns -1 when out of
- * memory. */
+/* Set in `target` what the layer sets, and add what is wrong with it to `problems`; what is wrong
+ * leaves the old value. Returns -1 when out of memory. */
 int layer_apply(const struct layer *layer, const struct setting_table *table, void *target,
 		struct problems *problems) __attribute__((warn_unused_result));
 

@@ -151,7 +151,7 @@ static void check_additions(struct load *load, const struct file *file)
 	}
 }
 
-/* Told once here, not again for each route that it is applied to. */
+/* Tried on no route in particular, as there may be none. */
 static void read_defaults(struct load *load)
 {
 	const config_setting_t *group = layer_find(&load->global, "defaults");
@@ -185,9 +185,9 @@ static const config_setting_t *find_routes(struct load *load, const struct file 
 static void apply_route(struct load *load, const struct layer *own, struct route *route)
 {
 	const struct layer standard = {.group = file_root(load->standard_route)};
-	if (layer_apply(&standard, &settings_route, route, NULL) < 0 ||
+	if (layer_apply(&standard, &settings_route, route, &load->problems) < 0 ||
 	    (load->defaults.group != NULL &&
-	     layer_apply(&load->defaults, &settings_route, route, NULL) < 0) ||
+	     layer_apply(&load->defaults, &settings_route, route, &load->problems) < 0) ||
 	    layer_apply(own, &settings_route, route, &load->problems) < 0)
 		load->problems.failed = true;
 }

@@ -36,11 +36,15 @@ static const char select_text[] =
     " FROM once_record LEFT JOIN once_lease AS renewed ON renewed.token = once_record.token"
     " WHERE TRUE";
 
-/* The page before ended there. Written so that the index gives it a start; a comparison of pairs
- * would not. */
-static const char after_text[] =
+/* Where the page before ended; the first so written that the index gives it a start, which it would
+ * not for a comparison of pairs. */
+static const char after_expiry_text[] =
     " AND expires_at <= '%s' AND (expires_at < '%s' OR once_record.id < x'%s')";
-static const char order_text[] = " ORDER BY expires_at DESC, once_record.id DESC LIMIT %" PRIu64;
+static const char after_id_text[] = " AND once_record.id > x'%s'";
+
+static const char by_expiry_text[] =
+    " ORDER BY expires_at DESC, once_record.id DESC LIMIT %" PRIu64;
+static const char by_id_text[] = " ORDER BY once_record.id LIMIT %" PRIu64;
 
 enum column {
 	COLUMN_ID,
@@ -64,8 +68,8 @@ enum column {
 
 /* Where a page ended. */
 struct place {
-	char expires_at[32]; /* "": before the first page */
-	char id[2 * DIGEST_LENGTH + 1];
+	char expires_at[32];
+	char id[2 * DIGEST_LENGTH + 1]; /* "": before the first page */
 };
 
 static void append_states(struct buffer *query, unsigned states)
@@ -95,9 +99,13 @@ static void write_query(struct buffer *query, const struct listing_filter *filte
 			buffer_printf(query, "%02x", (unsigned char)*byte);
 		buffer_append_text(query, "'");
 	}
-	if (*place->expires_at != '\0')
-		buffer_printf(query, after_text, place->expires_at, place->expires_at, place->id);
-	buffer_printf(query, order_text, rows);
+	bool by_expiry = filter->limit > 0;
+	if (*place->id != '\0' && by_expiry)
+		buffer_printf(query, after_expiry_text, place->expires_at, place->expires_at,
+			      place->id);
+	else if (*place->id != '\0')
+		buffer_printf(query, after_id_text, place->id);
+	buffer_printf(query, by_expiry ? by_expiry_text : by_id_text, rows);
 }
 
 static int64_t number(const char *text)

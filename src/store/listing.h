@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Records as an admin program lists them, handed on one by one: those that expire last come first,
- * which is the order that an index has ready however many records there are, and newest first where
- * retentions are equal. Read in pages, so that neither side keeps a long list and no snapshot stays
- * open behind a slow reader: what is moved to a later expiry meanwhile may be missed, nothing comes
- * twice.
+ * Records as an admin program lists them, handed on one by one. With a limit: those that expire last
+ * come first, an order that an index has ready, and newest first where retentions are equal. All of
+ * them: by id, as the table itself is laid out, so that it is read once from end to end.
+ *
+ * Read in pages, so that neither side keeps a long list and no snapshot stays open behind a slow
+ * reader. Nothing comes twice; a list of all has every record that was there all the time.
  */
 #ifndef ONCEWRAP_STORE_LISTING_H
 #define ONCEWRAP_STORE_LISTING_H

@@ -5,9 +5,16 @@
  * transaction stays open.
  *
  * Hides Connector/C, SQL and the errors that cure themselves: a deadlock (1213) and a lost
- * connection are answered by issuing the same statement again with the same token, until `deadline`
- * (clock_now milliseconds), so that a step is never done twice. What is left for the caller is
- * `enum store_result`. One store a process, never across a fork: the child calls store_abandon.
+ * connection are answered by issuing the same statement again with the same token, at once and then
+ * with growing pauses, until `deadline` (clock_now milliseconds), so that a step is never done
+ * twice. What is left for the caller is `enum store_result`. No call outlasts its deadline,
+ * whatever the server does; only the system's resolver may block, where store.host is a name.
+ *
+ * A database that was away when a call began is not waited for: claims, reads and takeovers then
+ * try to connect once, and within 200 ms of a failed attempt (or as long again as that attempt
+ * took, up to 5 s) answer STORE_DOWN at once. Settlements always try until their deadline.
+ *
+ * Not thread-safe. One store a process, never across a fork: the child calls store_abandon.
  */
 #ifndef ONCEWRAP_STORE_STORE_H
 #define ONCEWRAP_STORE_STORE_H
@@ -25,9 +32,10 @@ enum store_result {
 	STORE_NO_ROW, /* the condition did not hold (the row has gone or moved on), or no such row
 		       */
 	STORE_BUSY,   /* 1205: another session is at work on the row */
-	STORE_UNCERTAIN, /* the connection was lost when it may have been done, and did not come
-			    back in time */
-	STORE_DOWN,      /* the database could not be reached or refuses; nothing was done */
+	/* The connection was lost, or time ran out, when it may have been done; it may yet be. */
+	STORE_UNCERTAIN,
+	STORE_DOWN, /* the database cannot be reached or refuses; nothing was done; *error: the cure
+		     */
 };
 
 /* Never connects. NULL when out of memory. `config` is borrowed and must outlive the store. */
@@ -36,7 +44,7 @@ void store_free(struct store *store);
 /* In a forked child: forget the parent's connection without a word to the server. */
 void store_abandon(struct store *store);
 
-/* Connect now, if not connected (demos, --check, admin programs). STORE_DONE or STORE_DOWN. */
+/* Connect now, if not connected; one attempt (demos, --check). STORE_DONE or STORE_DOWN. */
 enum store_result store_connect(struct store *store, int64_t deadline, struct error *error);
 
 /* The largest answer (headers and body together) that one statement can carry on the live
@@ -72,38 +80,43 @@ struct store_claim {
 };
 
 /*
- * Claim: STORE_DONE with *record filled: record->token equal to claim->token means it is mine (rule
- * 2: also after a lost connection), another's token that here is the record as it stands.
- * STORE_BUSY after 1205: the caller reads. Believes a row only when the result was read to its end
- * (rule 1).
+ * Claim, in one round trip. STORE_DONE with *record filled in: record->token equal to claim->token
+ * means that it is mine (also where an issue whose reply was lost had done it: rule 2); with
+ * another token here is the record as it stands. STORE_BUSY after 1205: the caller reads. A row is
+ * believed only when the result was read to its end without error (rule 1). The record must have
+ * been initialised; what it held is freed.
  */
 enum store_result store_claim(struct store *store, const struct store_claim *claim,
 			      struct record *record, int64_t deadline, struct error *error);
 
-/* The record as it stands, by a plain SELECT. */
+/* The record as it stands, by a plain SELECT, which never waits for a lock. */
 enum store_result store_read(struct store *store, const unsigned char id[DIGEST_LENGTH],
 			     struct record *record, int64_t deadline, struct error *error);
 
-/* Start a new life of an expired complete record, or of an expired in-flight one whose lease is
- * closed: STORE_DONE: mine. `seen` is the token that was read. *attempt is 1 then. */
+/*
+ * The moves of somebody else's record. `seen` is the token it was read with: once the record has
+ * moved on, the answer is STORE_NO_ROW. An in-flight record moves only if store_close_lease has
+ * answered STORE_DONE for that token before: the statements look for the closed lease themselves.
+ */
+
+/* Start a new life (attempt 1) of an expired record that is complete, or in flight. */
 enum store_result store_reclaim(struct store *store, const struct store_claim *claim,
 				const unsigned char seen[TOKEN_LENGTH], int64_t deadline,
 				struct error *error);
 
-/* Close the lease of `seen` if it is over: STORE_DONE: closed, nobody can renew it any more;
- * STORE_NO_ROW: its owner lives. */
+/* Close the lease of `seen` if it is over, for a record that was seen `lapsed`. STORE_DONE: closed,
+ * nobody can renew it any more; STORE_NO_ROW: its owner lives. */
 enum store_result store_close_lease(struct store *store, const unsigned char seen[TOKEN_LENGTH],
 				    int64_t deadline, struct error *error);
 
-/* Take over an in-flight record whose lease is closed, or a released one: STORE_DONE: mine,
- * *attempt its number. The record lives at least one more retention-safe span (expires_at =
- * GREATEST). */
+/* Take over an in-flight record, or a released one: *attempt is its number. The record is kept for
+ * a whole retention from now at least (case C57). */
 enum store_result store_take_over(struct store *store, const struct store_claim *claim,
 				  const unsigned char seen[TOKEN_LENGTH], uint32_t *attempt,
 				  int64_t deadline, struct error *error);
 
-/* A reader marks a record unknown whose lease it has closed (on_lapse = unknown); the token stays.
- */
+/* Mark an in-flight record unknown (on_lapse = unknown); the token stays, for its owner's late
+ * answer. */
 enum store_result store_lapse(struct store *store, const unsigned char id[DIGEST_LENGTH],
 			      const unsigned char seen[TOKEN_LENGTH], int64_t deadline,
 			      struct error *error);
@@ -119,10 +132,14 @@ struct store_answer {
 };
 
 /*
- * The owner's settlements. STORE_DONE: it stands. STORE_NO_ROW: the token is no longer this
- * record's: the lease was lost and nothing was changed. STORE_UNCERTAIN and STORE_DOWN: not known,
- * not possible, before the deadline. A store that finds its own lost commit (same token, complete)
- * is STORE_DONE. Each deletes the claim's own row of once_lease.
+ * The owner's settlements. STORE_DONE: it stands, also where that was the work of an issue whose
+ * reply was lost, or of the handler's own transaction (case C22). STORE_NO_ROW: the record is no
+ * longer this token's to settle: nothing was changed. STORE_UNCERTAIN and STORE_DOWN: not known,
+ * not possible, before the deadline. Waits for a row that is locked. The claim's row of once_lease
+ * goes too, if there was a renewal.
+ *
+ * store_settle refuses what is larger than store_largest_answer, before anything is sent:
+ * STORE_DOWN with ERROR_LIMIT; the caller settles again with RECORD_NOT_KEPT.
  */
 enum store_result store_settle(struct store *store, const unsigned char id[DIGEST_LENGTH],
 			       const unsigned char token[TOKEN_LENGTH],

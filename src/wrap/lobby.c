@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "wrap/peer.h"
 #include "wrap/greeting.h"
+#include "wrap/peer.h"
 
 /* How many may sit here; beyond that the one that has been silent longest has to go. */
 #define SEATS 16

@@ -242,10 +242,10 @@ answer_body() {
 	cat "$WEB/answer.body"
 }
 
-# same WHAT EXPECTED FOUND: equal, or a message that says what is not.
+# same WHAT EXPECTED FOUND: equal, or a message that says what is not, and at which $FRONT.
 same() {
 	[[ $2 == "$3" ]] || {
-		printf '%s: expected "%s", found "%s"\n' "$1" "$2" "$3" >&2
+		printf '%s: expected "%s", found "%s"\n' "${FRONT:+$FRONT: }$1" "$2" "$3" >&2
 		return 1
 	}
 }

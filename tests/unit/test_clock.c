@@ -62,6 +62,7 @@ END_TEST
 START_TEST(a_pause_lasts_at_least_its_time)
 {
 	struct timespec before, after;
+	clock_pause(0); /* the first use of random numbers takes its time */
 	ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &before), 0);
 	clock_pause(20);
 	ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &after), 0);

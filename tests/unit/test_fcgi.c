@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What fcgi.c takes for granted of libfcgi is tested here: a version that behaves otherwise fails. */
+/* What fcgi.c takes for granted of libfcgi is tested here: a version that behaves otherwise fails.
+ */
 #include <config.h>
 
 #include "wrap/fcgi.h"
@@ -13,21 +14,35 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "tests/unit/suite.h"
 
-#define BYTES(text)    (const unsigned char *)(text), sizeof(text) - 1
-#define BEGIN          "\1\1\0\7\0\10\0\0" "\0\1\0\0\0\0\0\0"
-#define BEGIN_KEEP     "\1\1\0\7\0\10\0\0" "\0\1\1\0\0\0\0\0"
-#define PARAMS         "\1\4\0\7\0\5\3\0" "\1\2Axy" "\0\0\0" "\1\4\0\7\0\0\0\0"
-#define STDIN(data)    "\1\5\0\7\0\3\0\0" data
-#define STDIN_END      "\1\5\0\7\0\0\0\0"
-#define ABORT          "\1\2\0\7\0\0\0\0"
-#define STDOUT_END     "\1\6\0\7\0\0\0\0"
-#define END(status)    "\1\3\0\7\0\10\0\0" "\0\0\0" status "\0\0\0\0"
-#define STDOUT_HELLO   "\1\6\0\7\0\5\3\0" "hello" "\0\0\0"
+#define BYTES(text) (const unsigned char *)(text), sizeof(text) - 1
+#define BEGIN                                                                                      \
+	"\1\1\0\7\0\10\0\0"                                                                        \
+	"\0\1\0\0\0\0\0\0"
+#define BEGIN_KEEP                                                                                 \
+	"\1\1\0\7\0\10\0\0"                                                                        \
+	"\0\1\1\0\0\0\0\0"
+#define PARAMS                                                                                     \
+	"\1\4\0\7\0\5\3\0"                                                                         \
+	"\1\2Axy"                                                                                  \
+	"\0\0\0"                                                                                   \
+	"\1\4\0\7\0\0\0\0"
+#define STDIN(data) "\1\5\0\7\0\3\0\0" data
+#define STDIN_END   "\1\5\0\7\0\0\0\0"
+#define ABORT       "\1\2\0\7\0\0\0\0"
+#define STDOUT_END  "\1\6\0\7\0\0\0\0"
+#define END(status)                                                                                \
+	"\1\3\0\7\0\10\0\0"                                                                        \
+	"\0\0\0" status "\0\0\0\0"
+#define STDOUT_HELLO                                                                               \
+	"\1\6\0\7\0\5\3\0"                                                                         \
+	"hello"                                                                                    \
+	"\0\0\0"
 
 static struct fcgi *fcgi;
 static int peer;
@@ -106,34 +121,44 @@ static const struct {
 	bool begins;      /* fcgi_begin takes it */
 	const char *body; /* what of the body comes */
 	bool whole;       /* fcgi_read_end */
-	const unsigned char *heard; /* with "hello" written where the request is whole, and appStatus 3 */
+	const unsigned char
+	    *heard; /* with "hello" written where the request is whole, and appStatus 3 */
 	size_t heard_length;
 } requests[] = {
-    {"a request with a body", BYTES(BEGIN PARAMS STDIN("abc") STDIN("def") STDIN_END), false, true, "abcdef",
-     true, BYTES(STDOUT_HELLO STDOUT_END END("\3"))},
-    {"a peer that wants to keep the connection", BYTES(BEGIN_KEEP PARAMS STDIN_END), false, true, "", true,
-     BYTES(STDOUT_HELLO STDOUT_END END("\3"))},
-    {"a peer that half closes behind a whole request", BYTES(BEGIN PARAMS STDIN_END), true, true, "", true,
-     BYTES(STDOUT_HELLO STDOUT_END END("\3"))},
+    {"a request with a body", BYTES(BEGIN PARAMS STDIN("abc") STDIN("def") STDIN_END), false, true,
+     "abcdef", true, BYTES(STDOUT_HELLO STDOUT_END END("\3"))},
+    {"a peer that wants to keep the connection", BYTES(BEGIN_KEEP PARAMS STDIN_END), false, true,
+     "", true, BYTES(STDOUT_HELLO STDOUT_END END("\3"))},
+    {"a peer that half closes behind a whole request", BYTES(BEGIN PARAMS STDIN_END), true, true,
+     "", true, BYTES(STDOUT_HELLO STDOUT_END END("\3"))},
     {"a body cut off", BYTES(BEGIN PARAMS STDIN("abc")), true, true, "abc", false, BYTES("")},
-    {"a record of the body cut off", BYTES(BEGIN PARAMS "\1\5\0\7\0\3\0\0" "a"), true, true, "a", false,
-     BYTES("")},
+    {"a record of the body cut off",
+     BYTES(BEGIN PARAMS "\1\5\0\7\0\3\0\0"
+			"a"),
+     true, true, "a", false, BYTES("")},
     {"an abort in the body", BYTES(BEGIN PARAMS STDIN("abc") ABORT), false, true, "abc", false,
      BYTES(STDOUT_END END("\3"))},
-    {"a foreign record in the body", BYTES(BEGIN PARAMS "\1\10\0\7\0\0\0\0"), false, true, "", false,
-     BYTES(STDOUT_END END("\3"))},
+    {"a foreign record in the body", BYTES(BEGIN PARAMS "\1\10\0\7\0\0\0\0"), false, true, "",
+     false, BYTES(STDOUT_END END("\3"))},
     {"a wrong version in the body", BYTES(BEGIN PARAMS "\2\5\0\7\0\0\0\0"), false, true, "", false,
      BYTES(STDOUT_END END("\3"))},
     {"cut off behind the first record", BYTES(BEGIN), true, false, "", false, BYTES("")},
-    {"parameters cut off within one", BYTES(BEGIN "\1\4\0\7\0\5\0\0" "\1\2Ax"), true, false, "", false,
-     BYTES("")},
-    {"parameters cut off between two", BYTES(BEGIN "\1\4\0\7\0\5\0\0" "\1\2Axy"), true, false, "", false,
-     BYTES("")},
-    {"a parameter longer than the parameters", BYTES(BEGIN "\1\4\0\7\0\5\0\0" "\1\11Axy" "\1\4\0\7\0\0\0\0"),
+    {"parameters cut off within one",
+     BYTES(BEGIN "\1\4\0\7\0\5\0\0"
+		 "\1\2Ax"),
+     true, false, "", false, BYTES("")},
+    {"parameters cut off between two",
+     BYTES(BEGIN "\1\4\0\7\0\5\0\0"
+		 "\1\2Axy"),
+     true, false, "", false, BYTES("")},
+    {"a parameter longer than the parameters",
+     BYTES(BEGIN "\1\4\0\7\0\5\0\0"
+		 "\1\11Axy"
+		 "\1\4\0\7\0\0\0\0"),
      false, false, "", false, BYTES("")},
     {"an abort in the parameters", BYTES(BEGIN ABORT), false, false, "", false, BYTES("")},
-    {"no FastCGI behind the first record", BYTES(BEGIN "GET / HTTP/1.0\r\n\r\n"), false, false, "", false,
-     BYTES("")},
+    {"no FastCGI behind the first record", BYTES(BEGIN "GET / HTTP/1.0\r\n\r\n"), false, false, "",
+     false, BYTES("")},
 };
 #define REQUESTS (int)(sizeof(requests) / sizeof(requests[0]))
 
@@ -159,7 +184,8 @@ static void serve(int which)
 	const struct reply *reply = fcgi_reply(fcgi);
 	int written = reply->write(reply->context, "hello", 5);
 	ck_assert_msg(written == (whole ? 0 : -1), "%s: written %d", why, written);
-	/* The peer stays where it is: whatever the library waited for at its close would not come. */
+	/* The peer stays where it is: whatever the library waited for at its close would not come.
+	 */
 	fcgi_end(fcgi, 3);
 }
 
@@ -171,18 +197,20 @@ START_TEST(each_request_is_served_or_dropped_and_no_descriptor_lost)
 	serve(_i);
 	size_t length = hear(heard, sizeof(heard));
 	close(peer);
-	ck_assert_msg(length == requests[_i].heard_length && memcmp(heard, requests[_i].heard, length) == 0,
+	ck_assert_msg(length == requests[_i].heard_length &&
+			  memcmp(heard, requests[_i].heard, length) == 0,
 		      "%s: %zu bytes heard", requests[_i].why, length);
 	ck_assert_uint_eq(count_descriptors(), before);
-	/* The library's own close lingers up to two seconds; ours, for what is unread, half a second. */
+	/* The library's own close lingers up to two seconds; ours, for what is unread, half a
+	 * second. */
 	ck_assert_int_lt(clock_now() - start, 1000);
 }
 END_TEST
 
 START_TEST(the_descriptor_stays_ours_whatever_the_library_closes)
 {
-	/* A request whose parameters are broken makes the library close its descriptor and accept another
-	 * peer from listen_sock: it must neither touch ours nor wait for one. */
+	/* A request whose parameters are broken makes the library close its descriptor and accept
+	 * another peer from listen_sock: it must neither touch ours nor wait for one. */
 	int fd = connect_peer(BYTES(BEGIN ABORT));
 	FCGX_Request request;
 	ck_assert_int_eq(FCGX_InitRequest(&request, -1, 0), 0);
@@ -309,8 +337,10 @@ START_TEST(a_peer_that_has_gone_fails_every_later_write)
 }
 END_TEST
 
-/* Everything up to the end of the parameters, the first 16 bytes of them, or a piece of the body. */
-static const size_t stalls[] = {sizeof(BEGIN) - 1, sizeof(BEGIN PARAMS) - 1, sizeof(BEGIN PARAMS) + 5};
+/* Everything up to the end of the parameters, the first 16 bytes of them, or a piece of the body.
+ */
+static const size_t stalls[] = {sizeof(BEGIN) - 1, sizeof(BEGIN PARAMS) - 1,
+				sizeof(BEGIN PARAMS) + 5};
 
 START_TEST(a_peer_that_stalls_is_dropped_at_the_deadline)
 {
@@ -352,6 +382,33 @@ START_TEST(a_peer_that_takes_no_reply_is_dropped_at_the_deadline)
 }
 END_TEST
 
+START_TEST(a_peer_that_takes_its_reply_too_slowly_is_dropped_at_the_deadline)
+{
+	struct params params;
+	struct error error;
+	static char block[16384];
+	int fd = connect_peer(BYTES(BEGIN PARAMS STDIN_END));
+	pid_t child = fork();
+	if (child == 0) {
+		close(fd);
+		while (read(peer, block, sizeof(block)) > 0)
+			poll(NULL, 0, 5); /* its own slowness */
+		_exit(0);
+	}
+	int64_t start = clock_now();
+	ck_assert_int_eq(fcgi_begin(fcgi, fd, &params, &error), 0);
+	ck_assert(fcgi_read(fcgi, block, 1) == 0 && fcgi_read_end(fcgi, &error));
+	const struct reply *reply = fcgi_reply(fcgi);
+	/* No single write is ever held up for as long as the deadline. */
+	while (reply->write(reply->context, block, sizeof(block)) == 0)
+		ck_assert_int_lt(clock_now() - start, 3000);
+	fcgi_end(fcgi, 0);
+	ck_assert_int_ge(clock_now() - start, 140);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	close(peer);
+}
+END_TEST
+
 START_TEST(no_deadline_runs_while_nobody_waits_for_the_peer)
 {
 	struct params params;
@@ -378,7 +435,8 @@ int main(void)
 	TCase *usual = tcase_create("usual");
 	tcase_add_checked_fixture(usual, set_up, tear_down);
 	tcase_set_timeout(usual, 20); /* some peers are waited for half a second */
-	tcase_add_loop_test(usual, each_request_is_served_or_dropped_and_no_descriptor_lost, 0, REQUESTS);
+	tcase_add_loop_test(usual, each_request_is_served_or_dropped_and_no_descriptor_lost, 0,
+			    REQUESTS);
 	tcase_add_test(usual, the_descriptor_stays_ours_whatever_the_library_closes);
 	tcase_add_test(usual, one_request_after_another_is_served);
 	tcase_add_test(usual, a_large_reply_comes_in_order);
@@ -390,6 +448,7 @@ int main(void)
 	tcase_add_checked_fixture(hasty, set_up_hasty, tear_down);
 	tcase_add_loop_test(hasty, a_peer_that_stalls_is_dropped_at_the_deadline, 0, 3);
 	tcase_add_test(hasty, a_peer_that_takes_no_reply_is_dropped_at_the_deadline);
+	tcase_add_test(hasty, a_peer_that_takes_its_reply_too_slowly_is_dropped_at_the_deadline);
 	tcase_add_test(hasty, no_deadline_runs_while_nobody_waits_for_the_peer);
 	suite_add_tcase(suite, hasty);
 	return suite_run(suite);

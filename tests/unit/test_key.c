@@ -175,7 +175,6 @@ static const struct {
     {ANY, ASCII, "x", 8, 8, 255, KEY_FOUND, "the least"},
     {ANY, ASCII, "x", 7, 8, 255, KEY_INVALID, "below the least"},
     {ANY, UTF8, "\xc3\xa9", 7, 8, 255, KEY_INVALID, "14 bytes, but 7 characters"},
-    {ANY, ASCII, "x", 0, 0, 255, KEY_INVALID, "empty, whatever the least is"},
 };
 
 static char *repeated(const char *before, const char *unit, size_t units, const char *after)
@@ -222,6 +221,18 @@ START_TEST(quotes_and_escapes_do_not_count)
 	value = repeated("\"", "\\\\", 256, "\"");
 	ck_assert_int_eq(key_parse(&route, value, &key, &why), KEY_INVALID);
 	free(value);
+	buffer_free(&key);
+}
+END_TEST
+
+START_TEST(an_empty_key_is_refused_whatever_the_least_length_is)
+{
+	struct route route = route_of(KEY_SYNTAX_ANY, KEY_CHARSET_ASCII);
+	route.key_min_length = 0;
+	struct buffer key = {.limit = 0};
+	struct error why;
+	ck_assert_int_eq(key_parse(&route, "", &key, &why), KEY_INVALID);
+	ck_assert_int_eq(key_parse(&route, "\"\"", &key, &why), KEY_INVALID);
 	buffer_free(&key);
 }
 END_TEST
@@ -363,6 +374,7 @@ int main(void)
 	tcase_add_loop_test(cases, a_key_has_as_many_characters_as_the_route_allows, 0,
 			    COUNT(lengths));
 	tcase_add_test(cases, quotes_and_escapes_do_not_count);
+	tcase_add_test(cases, an_empty_key_is_refused_whatever_the_least_length_is);
 	tcase_add_test(cases, every_byte_of_a_bare_key_is_kept_or_refused_by_its_charset);
 	tcase_add_loop_test(cases, the_first_source_that_is_present_gives_the_key, 0,
 			    COUNT(requests));

@@ -111,6 +111,18 @@ START_TEST(an_unknown_group_is_refused_and_nothing_made)
 }
 END_TEST
 
+START_TEST(a_file_at_the_path_is_left_alone)
+{
+	struct listener listener;
+	struct error error;
+	scratch_file("socket", 0644, "precious");
+	ck_assert_int_eq(make(&listener, scratch_path("socket"), &error), -1);
+	ck_assert_ptr_nonnull(strstr(error.message, "is not a socket"));
+	ck_assert_str_eq(scratch_read("socket"), "precious");
+	unlink(scratch_path("socket"));
+}
+END_TEST
+
 START_TEST(a_datagram_socket_at_the_path_is_left_alone)
 {
 	struct listener listener;
@@ -138,6 +150,7 @@ int main(void)
 	tcase_add_test(cases, a_second_one_at_the_same_path_is_refused_and_does_no_harm);
 	tcase_add_test(cases, no_lock_stays_on_the_directory);
 	tcase_add_test(cases, an_unknown_group_is_refused_and_nothing_made);
+	tcase_add_test(cases, a_file_at_the_path_is_left_alone);
 	tcase_add_test(cases, a_datagram_socket_at_the_path_is_left_alone);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);

@@ -172,6 +172,19 @@ START_TEST(settings_that_contradict_each_other_are_refused)
 }
 END_TEST
 
+START_TEST(a_contradiction_within_defaults_is_told_once_however_many_routes)
+{
+	expect(&(struct text){"",
+			      "defaults: { times: { lease = \"9s\"; }; };\n"
+			      "routes = ( { name = \"a\"; path = \"/\"; },\n"
+			      "{ name = \"b\"; path = \"/\"; } );",
+			      "t.conf:1: defaults.times.lease: lease of 9s is below 21s, three "
+			      "times store.connect_timeout + store.read_timeout: a renewal that "
+			      "failed could not be tried again in time\n"},
+	       "");
+}
+END_TEST
+
 START_TEST(a_routes_name_is_its_own)
 {
 	expect(&(struct text){"",
@@ -413,6 +426,7 @@ int main(void)
 	tcase_add_loop_test(cases, every_name_is_known_and_in_its_place, 0, COUNT(structures));
 	tcase_add_loop_test(cases, settings_that_contradict_each_other_are_refused, 0,
 			    COUNT(agreements));
+	tcase_add_test(cases, a_contradiction_within_defaults_is_told_once_however_many_routes);
 	tcase_add_test(cases, a_routes_name_is_its_own);
 	tcase_add_test(cases, the_routes_own_setting_wins_over_defaults_and_they_over_the_table);
 	tcase_add_test(cases, a_host_alone_means_tcp);

@@ -179,7 +179,7 @@ START_TEST(who_is_silent_to_the_deadline_is_dropped_and_costs_no_time)
 	close(fd);
 	ck_assert_int_ge(clock_now() - start, SILENT_MS);
 	ck_assert_int_lt(clock_now() - start, 5000);
-	ck_assert_int_lt((clock() - busy) * 1000 / CLOCKS_PER_SEC, 100);
+	ck_assert_int_lt((clock() - busy) * 1000 / CLOCKS_PER_SEC, 40);
 	close(silent);
 	close(half);
 }

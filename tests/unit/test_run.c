@@ -405,7 +405,8 @@ END_TEST
 
 START_TEST(c38_a_leftover_is_left_alone_and_holds_nothing_of_ours)
 {
-	struct talk talk = talk_with("sleep 1000 & echo $! >leftover; echo answer");
+	struct talk talk = talk_with("sleep 1000 & until grep -q sleep /proc/$!/comm; do :; done\n"
+				     "echo $! >leftover; echo answer");
 	struct config_handlers impatient = limits;
 	impatient.exit_grace = 20;
 	talk.run.limits = &impatient;

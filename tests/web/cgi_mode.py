@@ -69,6 +69,13 @@ def exchange(wrapper, handler, sent=b"", **how):
         return front.exchange(sent)
 
 
+def read_until(front, wanted):
+    text = b""
+    while wanted not in text:
+        is_true(select.select([front.process.stdout], [], [], 10)[0], f"{wanted!r} while the handler runs")
+        text += os.read(front.process.stdout.fileno(), 1000)
+
+
 @case
 def answered():
     """a CGI request is answered on standard output, logged on standard error, exit status 0, with no socket made"""
@@ -150,7 +157,7 @@ def body_late():
 def owner_apart():
     """the owner of a request is in a session of its own, and holds nothing of the web server's open"""
     with site() as wrapper, Front(wrapper, wrapper.script("waiting", WAITING)) as front:
-        wait_for((wrapper.directory / "begun").exists, "the handler's start")
+        read_until(front, b"begun")
         owner = children(front.process.pid)[0]
         is_true(os.getsid(owner) == owner, "the owner is in the web server's session")
         for fd in (0, 1):
@@ -159,7 +166,7 @@ def owner_apart():
         front.process.terminate()
         front.process.wait(10)
         # To the end, while the owner is held: nobody has them open.
-        is_equal(front.process.stdout.read()[-5:], b"begun")
+        front.process.stdout.read()
         front.process.stderr.read()
         is_true(is_alive(owner), "the owner ended too early to tell")
         os.kill(owner, signal.SIGCONT)
@@ -187,10 +194,7 @@ def front_killed():
 def streaming():
     """an unguarded handler's output reaches the web server as it is written (C55)"""
     with site() as wrapper, Front(wrapper, wrapper.script("waiting", WAITING)) as front:
-        text = b""
-        while b"begun" not in text:
-            is_true(select.select([front.process.stdout], [], [], 10)[0], "output while the handler runs")
-            text += os.read(front.process.stdout.fileno(), 1000)
+        read_until(front, b"begun")
         (wrapper.directory / "go").touch()
         is_equal(front.process.wait(10), 0)
 

@@ -146,8 +146,12 @@ refused() {
 		refused 400 "$before" "$known"
 		ask "$FRONT" POST /cgi-bin/emoji/count -H $'Idempotency-Key: a\xff\xfeb' -d x
 		refused 400 "$before" "$known"
+		# Present and empty; lighttpd drops empty headers, and then there is no key.
 		ask "$FRONT" POST /cgi-bin/guarded/count -H 'Idempotency-Key;' -d x
-		refused 400 "$before" "$known"
+		case $FRONT in
+		lighttpd-*) refused 201 $((before + 1)) "$known" ;;
+		*) refused 400 "$before" "$known" ;;
+		esac
 	done
 	[[ $(LC_ALL=C grep -c $'caf\xc3\xa9\\|\x01\\|\xff\xfe' "$WEB/log/oncewrap.log") == 0 ]]
 }

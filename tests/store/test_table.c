@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: ISC */
+/* What the schema itself refuses and promises (docs/design.md section 3, case C7). */
+#include <config.h>
+
+#include "tests/store/themes.h"
+
+#include <stdio.h>
+
+#include "tests/store/database.h"
+
+static struct config_store config;
+static struct store *store;
+static struct store_claim claim;
+
+static void set_up(void)
+{
+	config = database_config();
+	store = store_new(&config);
+	ck_assert_ptr_nonnull(store);
+	claim = claim_new();
+	claim_first(store, &claim);
+}
+
+static void tear_down(void)
+{
+	store_free(store);
+	database_leave();
+}
+
+/* What an UPDATE may not make of a record, and an INSERT not make a record of. */
+static const char *const impossible[] = {
+    "expires_at = NULL",
+    "expires_at = '0000-00-00'",
+    "lease_until = NULL",
+    "lease_until = '0000-00-00'",
+    "lease_until = 'soon'",
+    "created_at = NULL",
+    "created_at = '0000-00-00'",
+    "state = ''",
+    "state = 'done'",
+    "state = NULL",
+    "state = 'complete', status = NULL, settled_at = UTC_TIMESTAMP(6)",
+    "state = 'complete', status = 200, settled_at = NULL",
+    "attempt = 0",
+    "token = NULL",
+};
+
+static const char *const modes[] = {"", "STRICT_ALL_TABLES"};
+
+#define IMPOSSIBLE ((int)(sizeof(impossible) / sizeof(impossible[0])))
+
+START_TEST(a_record_without_a_deadline_or_state_is_impossible)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		database_run("SET sql_mode = '%s'", modes[i]);
+		ck_assert_msg(database_error("UPDATE once_record SET %s WHERE %s", impossible[_i],
+					     where(&claim)) != 0,
+			      "%s, sql_mode '%s'", impossible[_i], modes[i]);
+	}
+}
+END_TEST
+
+static const char *const deadlines[] = {"lease_until", "created_at", "expires_at"};
+
+START_TEST(a_record_cannot_be_made_without_a_deadline)
+{
+	struct store_claim other = claim_new();
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		database_run("SET sql_mode = '%s'", modes[i]);
+		database_run("CREATE OR REPLACE TEMPORARY TABLE made AS SELECT * FROM once_record"
+			     " WHERE %s",
+			     where(&claim));
+		database_run("UPDATE made SET id = x'%s'", hex(other.id, DIGEST_LENGTH));
+		database_run("ALTER TABLE made DROP COLUMN %s", deadlines[_i]);
+		const char *columns = database_text(
+		    "SELECT GROUP_CONCAT(COLUMN_NAME) FROM information_schema.COLUMNS WHERE"
+		    " TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'once_record'"
+		    " AND COLUMN_NAME <> '%s'",
+		    deadlines[_i]);
+		char list[1024];
+		snprintf(list, sizeof(list), "%s", columns);
+		ck_assert_msg(database_error("INSERT INTO once_record (%s) SELECT %s FROM made",
+					     list, list) != 0,
+			      "%s, sql_mode '%s'", deadlines[_i], modes[i]);
+	}
+}
+END_TEST
+
+START_TEST(a_lease_cannot_be_without_its_end)
+{
+	database_run("SET sql_mode = ''");
+	ck_assert_uint_ne(database_error("INSERT INTO once_lease (token) VALUES (REPEAT('a', 16))"),
+			  0);
+	ck_assert_uint_ne(database_error("INSERT INTO once_lease VALUES (REPEAT('a', 16), NULL)"),
+			  0);
+	ck_assert_uint_ne(
+	    database_error("INSERT INTO once_lease VALUES (REPEAT('a', 16), '0000-00-00')"), 0);
+}
+END_TEST
+
+/* The primary key is the clustered one; secondary indexes cost on every claim, so there are these
+ * and no more. */
+static const struct {
+	const char *table;
+	const char *indexes;
+} tables[] = {
+    {"once_record", "PRIMARY(id) once_record_expiry(expires_at) "
+		    "once_record_lease(state,lease_until) once_record_tenant(tenant,created_at)"},
+    {"once_lease", "PRIMARY(token)"},
+    {"once_natural_key", "PRIMARY(natural_id) once_natural_key_window(window_until)"},
+    {"once_audit", "PRIMARY(entry) once_audit_record(record_id,done_at)"},
+    {"once_maintenance", "PRIMARY(task)"},
+    {"once_schema", "PRIMARY(version)"},
+};
+
+START_TEST(a_table_is_clustered_and_indexed_as_the_design_says)
+{
+	ck_assert_str_eq(
+	    database_text(
+		"SELECT GROUP_CONCAT(CONCAT(name, '(', columns, ')') ORDER BY name"
+		" SEPARATOR ' ') FROM (SELECT INDEX_NAME AS name, GROUP_CONCAT(COLUMN_NAME"
+		" ORDER BY SEQ_IN_INDEX) AS columns FROM information_schema.STATISTICS"
+		" WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '%s'"
+		" GROUP BY INDEX_NAME) AS i",
+		tables[_i].table),
+	    tables[_i].indexes);
+	ck_assert_str_eq(database_text("SELECT CONCAT(ENGINE, ' ', ROW_FORMAT) FROM"
+				       " information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+				       " AND TABLE_NAME = '%s'",
+				       tables[_i].table),
+			 "InnoDB Dynamic");
+}
+END_TEST
+
+START_TEST(no_collation_decides_about_what_people_sent)
+{
+	ck_assert_str_eq(
+	    database_text("SELECT GROUP_CONCAT(COLUMN_NAME) FROM"
+			  " information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()"
+			  " AND TABLE_NAME = 'once_record' AND COLLATION_NAME IS NOT NULL"),
+	    "state");
+}
+END_TEST
+
+START_TEST(the_wrappers_account_can_do_its_work_and_no_more)
+{
+	ck_assert_int_eq(
+	    database_number("SELECT COUNT(*) FROM mysql.tables_priv WHERE User = 'oncewrap'"
+			    " AND (FIND_IN_SET('Drop', Table_priv) OR"
+			    " FIND_IN_SET('Alter', Table_priv) OR"
+			    " FIND_IN_SET('Grant', Table_priv))"),
+	    0);
+	ck_assert_int_eq(database_number("SELECT COUNT(*) FROM mysql.db WHERE User = 'oncewrap'"),
+			 0);
+}
+END_TEST
+
+TCase *table_tests(void)
+{
+	TCase *tests = tcase_create("table");
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_loop_test(tests, a_record_without_a_deadline_or_state_is_impossible, 0,
+			    IMPOSSIBLE);
+	tcase_add_loop_test(tests, a_record_cannot_be_made_without_a_deadline, 0,
+			    (int)(sizeof(deadlines) / sizeof(deadlines[0])));
+	tcase_add_test(tests, a_lease_cannot_be_without_its_end);
+	tcase_add_loop_test(tests, a_table_is_clustered_and_indexed_as_the_design_says, 0,
+			    (int)(sizeof(tables) / sizeof(tables[0])));
+	tcase_add_test(tests, no_collation_decides_about_what_people_sent);
+	tcase_add_test(tests, the_wrappers_account_can_do_its_work_and_no_more);
+	return tests;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: ISC */
+/* The themes of the store's tests, a file each. */
+#ifndef ONCEWRAP_TESTS_STORE_THEMES_H
+#define ONCEWRAP_TESTS_STORE_THEMES_H
+
+#include <check.h>
+
+TCase *claim_tests(void);
+TCase *takeover_tests(void);
+TCase *settle_tests(void);
+TCase *renewal_tests(void);
+TCase *lost_tests(void);
+TCase *refused_tests(void);
+TCase *race_tests(void);
+TCase *table_tests(void);
+TCase *schema_tests(void);
+
+#endif
