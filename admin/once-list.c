@@ -223,12 +223,14 @@ static const struct option_entry entries[] = {
 /* The rows on their way, and the exit status once there is one. */
 struct list {
 	struct output output;
+	bool begun; /* there was a row */
 	int status;
 };
 
 static bool take_record(void *context, const struct listing_record *record)
 {
 	struct list *list = context;
+	list->begun = true;
 	list->status = output_row(&list->output, record);
 	return list->status == GO_ON;
 }
@@ -241,8 +243,9 @@ static int list_records(struct connect *connect, const struct listing_filter *fi
 	int failed = listing_run(&connect->connection, filter, take_record, list, &more, &error);
 	if (list->status != GO_ON)
 		return list->status;
-	/* Also after a failure: what was read until then holds. */
-	int status = output_end(&list->output);
+	/* Rows that came before a failure hold; without any, nothing must look like an empty list.
+	 */
+	int status = failed < 0 && !list->begun ? GO_ON : output_end(&list->output);
 	if (failed < 0)
 		return connect_failed(connect, NAME, &error);
 	if (status == GO_ON && more)

@@ -105,7 +105,8 @@ enum store_result store_settle(struct store *store, const unsigned char id[DIGES
 	parameters_add_span(parameters, answer->retention);
 	enum store_result result = issue(&settlement, STATEMENT_STORE);
 	result = finish(&settlement, result, record_move_target(MOVE_STORE));
-	store_shed(store, parameters->size);
+	if (result != STORE_DOWN)
+		store_shed(store, parameters->size);
 	return result;
 }
 

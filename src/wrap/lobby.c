@@ -223,7 +223,7 @@ int lobby_next(struct lobby *lobby)
 {
 	/* The last request may have taken long: hear who has spoken meanwhile before anybody is
 	 * dismissed as silent. */
-	bool heard = false;
+	bool heard = lobby->seated == 0;
 	for (;;) {
 		struct seat *ready = oldest_of(lobby, true);
 		if (ready != NULL)

@@ -21,10 +21,11 @@ setup_file() {
 	web_start lighttpd-behind
 }
 
-# pool_with_clock NAME OFFSET
+# pool_with_clock NAME OFFSET: by the library that faketime(1) loads, without the process that it leaves in between.
 pool_with_clock() {
 	env -i PATH=/usr/local/bin:/usr/bin:/bin SHOP_CNF="$WEB/etc/shop.cnf" DONT_FAKE_MONOTONIC=1 \
-		faketime -f "$2" "$WEB/sbin/oncewrap" --config "$WEB/etc/$1.conf" \
+		FAKETIME="$2" LD_PRELOAD="$(faketime -f +0 printenv LD_PRELOAD)" \
+		"$WEB/sbin/oncewrap" --config "$WEB/etc/$1.conf" \
 		</dev/null >>"$WEB/log/$1.log" 2>&1 3>&- 4>&- &
 	echo $! >"$WEB/server/$1.pid"
 	wait_until 15 socket_open "$WEB/run/$1.sock"

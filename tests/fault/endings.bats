@@ -36,6 +36,7 @@ teardown_file() {
 
 # Nothing may be left in flight by what has ended, nor a row in once_lease.
 teardown() {
+	web_tell
 	same 'in flight' 0 "$(sql <<<"SELECT COUNT(*) FROM oncewrap.once_record WHERE state='in_flight'")"
 	same 'in once_lease' 0 "$(sql <<<'SELECT COUNT(*) FROM oncewrap.once_lease')"
 }

@@ -59,9 +59,10 @@ order_is_cut() {
 }
 
 @test 'killed while the handler runs: the handler ends with it, and the retry runs after the lease' {
-	plan handler-running kill
 	begin_ask rerun slow running
 	wait_until 10 begun running
+	# The worker comes by there whenever it wakes, at the latest to renew the lease.
+	plan handler-running kill
 	wait_until 10 plan_done
 	wait_until 10 group_gone "$(in_hand running)"
 	wait "$asking"
@@ -75,9 +76,10 @@ order_is_cut() {
 }
 
 @test 'killed while the handler runs where a lapse is unknown: no retry runs' {
-	plan handler-running kill
 	begin_ask unknown slow running-unknown
 	wait_until 10 begun running-unknown
+	plan handler-running kill
+	wait_until 10 plan_done
 	wait_until 10 group_gone "$(in_hand running-unknown)"
 	wait "$asking"
 	touch "$WEB/run/go"

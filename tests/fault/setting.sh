@@ -7,12 +7,13 @@
 . "${BASH_SOURCE[0]%/*}/../lib/web.sh"
 
 FRONT=lighttpd-socket
-LEASE=4
+: "${LEASE:=4}" # seconds
 
 fault_configuration() {
 	cat <<-CONF
 		listen = "$WEB/run/oncewrap.sock";
 		user = "$(web_account)";
+		socket_group = "$(id -gn "$(web_account)")";
 		workers = 4;
 		stop_timeout = "3s";
 		store: {

@@ -75,6 +75,7 @@ mariadb_runner() {
 # No fsync while the data directory is made: it is made anew if that was cut short.
 mariadb_initialise() {
 	if ! mariadb-install-db --no-defaults --user="$1" --datadir="$MARIADB_DIR/data" \
+		--tmpdir="$MARIADB_DIR/run" \
 		--auth-root-authentication-method=socket --auth-root-socket-user="$(id -un)" \
 		--skip-test-db --skip-name-resolve --innodb-log-file-size=32M --innodb-flush-method=nosync \
 		>"$MARIADB_DIR/install.log" 2>&1; then
@@ -94,7 +95,9 @@ mariadb_launch() {
 	rm -f "$MARIADB_SOCKET"
 	# In a subshell, so that the caller's shell has no say in its end.
 	(
-		mariadbd --no-defaults --user="$mariadb_user" --datadir="$MARIADB_DIR/data" --socket="$MARIADB_SOCKET" \
+		# A temporary directory of its own, since a server that starts removes what it finds of another's there.
+	mariadbd --no-defaults --user="$mariadb_user" --datadir="$MARIADB_DIR/data" --socket="$MARIADB_SOCKET" \
+		--tmpdir="$MARIADB_DIR/run" \
 			--pid-file="$MARIADB_DIR/run/server.pid" --log-error="$MARIADB_LOG" --skip-networking \
 			--skip-log-bin --skip-name-resolve --performance-schema=OFF \
 			--character-set-server=utf8mb4 --innodb-buffer-pool-size=128M \
@@ -109,7 +112,7 @@ mariadb_launch() {
 # Kill the server once its owner has gone. A shell of its own, so that an owner killed with -9 is noticed too.
 mariadb_guard() {
 	(
-		sh -c 'while kill -0 "$1" && kill -0 "$2"; do sleep 1; done; kill -0 "$1" || kill -KILL "$2"' \
+		setsid sh -c 'while kill -0 "$1" && kill -0 "$2"; do sleep 1; done; kill -0 "$1" || kill -KILL "$2"' \
 			mariadb-guard "$1" "$2" </dev/null >/dev/null 2>&1 3>&- 4>&- &
 	)
 }

@@ -334,3 +334,15 @@ runs() {
 records() {
 	sql <<<'SELECT COUNT(*) FROM oncewrap.once_record'
 }
+
+# After a test that failed: what oncewrap had to say. A test file with a teardown of its own calls this from there.
+web_tell() {
+	if [[ -z ${BATS_TEST_COMPLETED:-} && -e $WEB/log/oncewrap.log ]]; then
+		echo "the end of oncewrap's log:"
+		tail -n 15 "$WEB/log/oncewrap.log"
+	fi
+}
+
+teardown() {
+	web_tell
+}

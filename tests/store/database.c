@@ -166,8 +166,9 @@ pid_t database_hold_until_waited_for(const struct store_claim *claim, const char
 		database_run("UPDATE once_record SET checkpoint_seq = checkpoint_seq + 1 WHERE %s",
 			     where(claim));
 		close(held[1]);
-		while (database_number("SELECT COUNT(*) FROM information_schema.INNODB_TRX"
-				       " WHERE trx_state = 'LOCK WAIT'") == 0)
+		while (database_number("SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
+				       " WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS'") ==
+		       0)
 			;
 		if (then != NULL)
 			database_run("%s", then);

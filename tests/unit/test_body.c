@@ -50,17 +50,18 @@ enum { MEMORY = 65536 };
 
 static char directory[] = "/tmp/test_body-XXXXXX";
 static struct body_limits limits;
-static unsigned char *data; /* 10 MiB that do not repeat within any power of two */
-static const size_t data_length = 10485760;
+static unsigned char data[10485760]; /* does not repeat within any power of two */
+
+static void fill_data(void)
+{
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)((i * 2654435761u) >> 13);
+}
 
 static void set_up(void)
 {
 	ck_assert_ptr_nonnull(mkdtemp(directory));
 	limits = (struct body_limits){.memory = MEMORY, .total = 0, .directory = directory};
-	data = malloc(data_length);
-	ck_assert_ptr_nonnull(data);
-	for (size_t i = 0; i < data_length; i++)
-		data[i] = (unsigned char)((i * 2654435761u) >> 13);
 }
 
 static int entries_in(const char *path)
@@ -76,7 +77,6 @@ static int entries_in(const char *path)
 
 static void tear_down(void)
 {
-	free(data);
 	ck_assert_int_eq(rmdir(directory), 0); /* fails when a body left a file behind */
 }
 
@@ -120,6 +120,7 @@ static const struct {
     {MEMORY + 1, MEMORY + 1, "to a file at once"},
     {MEMORY + 100, 1, "from memory to a file between two bytes"},
     {10485760, 8000, "10 MiB"},
+    {10485760, 10485760, "10 MiB in one piece"},
 };
 
 START_TEST(a_body_of_any_size_has_its_length_digest_and_bytes)
@@ -280,19 +281,26 @@ START_TEST(without_memory_the_first_byte_goes_to_a_file)
 }
 END_TEST
 
-START_TEST(a_directory_that_is_not_there_is_told_by_name)
+START_TEST(a_body_that_failed_once_stays_failed)
 {
-	limits.directory = "/tmp/test_body-none/here";
+	char missing[64];
+	snprintf(missing, sizeof(missing), "%s/missing", directory);
+	limits.directory = missing;
 	struct body *body = filled(MEMORY, MEMORY);
 	struct error error = {.kind = ERROR_NONE};
 	ck_assert_int_eq(body_append(body, data, 1, &error), BODY_FAILED);
 	ck_assert_int_eq(error.kind, ERROR_SYSTEM);
-	ck_assert_ptr_nonnull(strstr(error.message, "/tmp/test_body-none/here"));
+	ck_assert_ptr_nonnull(strstr(error.message, missing));
 	ck_assert_ptr_nonnull(strstr(error.message, strerror(ENOENT)));
+
+	/* a piece has been lost: that a later one could be kept does not help */
+	ck_assert_int_eq(mkdir(missing, 0700), 0);
 	error.kind = ERROR_NONE;
 	ck_assert_int_eq(body_append(body, data, 1, &error), BODY_FAILED);
 	ck_assert_int_eq(error.kind, ERROR_SYSTEM);
+	ck_assert_uint_eq(body_length(body), MEMORY);
 	body_free(body);
+	ck_assert_int_eq(rmdir(missing), 0);
 }
 END_TEST
 
@@ -354,6 +362,7 @@ int main(void)
 {
 	Suite *suite = suite_create("body");
 	TCase *cases = tcase_create("body");
+	tcase_add_unchecked_fixture(cases, fill_data, NULL);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_set_timeout(cases, 60);
 	tcase_add_loop_test(cases, a_body_of_any_size_has_its_length_digest_and_bytes, 0,
@@ -366,7 +375,7 @@ int main(void)
 	tcase_add_test(cases, what_is_appended_later_is_in_the_next_view_and_descriptor);
 	tcase_add_loop_test(cases, a_body_over_its_limit_keeps_what_came_before, 0, COUNT(totals));
 	tcase_add_test(cases, without_memory_the_first_byte_goes_to_a_file);
-	tcase_add_test(cases, a_directory_that_is_not_there_is_told_by_name);
+	tcase_add_test(cases, a_body_that_failed_once_stays_failed);
 	tcase_add_test(cases, a_full_disk_fails_the_body_and_it_can_still_be_freed);
 	tcase_add_loop_test(cases, a_file_system_without_unnamed_files_gets_an_unlinked_one, 0,
 			    COUNT(tmpfile_errors));

@@ -96,12 +96,12 @@ START_TEST(bytes_become_the_inside_of_a_json_string)
 }
 END_TEST
 
-START_TEST(a_json_parser_reads_any_two_bytes_back)
+/* All pairs that begin with `first`, as one array of strings. */
+static void expect_pairs(unsigned char first)
 {
-	/* all pairs that begin with one byte, as one array of strings */
 	struct buffer out = {.limit = 0};
 	for (int second = 0; second < 256; second++) {
-		unsigned char pair[2] = {(unsigned char)_i, (unsigned char)second};
+		unsigned char pair[2] = {first, (unsigned char)second};
 		buffer_append_text(&out, second == 0 ? "[\"" : "\",\"");
 		ck_assert_int_eq(encode_json(&out, pair, 2), 0);
 	}
@@ -110,14 +110,21 @@ START_TEST(a_json_parser_reads_any_two_bytes_back)
 	json_t *array = json_loads(buffer_text(&out), JSON_ALLOW_NUL, &error);
 	ck_assert_msg(array != NULL, "%s", error.text);
 	ck_assert_uint_eq(json_array_size(array), 256);
-	for (int second = 0; _i < 0x80 && second < 0x80; second++) {
+	for (int second = 0; first < 0x80 && second < 0x80; second++) {
+		char pair[2] = {(char)first, (char)second};
 		const json_t *string = json_array_get(array, (size_t)second);
-		ck_assert_uint_eq(json_string_length(string), 2);
-		ck_assert_int_eq(json_string_value(string)[0], _i);
-		ck_assert_int_eq(json_string_value(string)[1], second);
+		if (json_string_length(string) != 2 ||
+		    memcmp(json_string_value(string), pair, 2) != 0)
+			ck_abort_msg("%02x %02x came back as another", first, second);
 	}
 	json_decref(array);
 	buffer_free(&out);
+}
+
+START_TEST(a_json_parser_reads_any_two_bytes_back)
+{
+	for (int first = 0; first < 256; first++)
+		expect_pairs((unsigned char)first);
 }
 END_TEST
 
@@ -229,7 +236,7 @@ int main(void)
 			    COUNT(hex_texts));
 	tcase_add_loop_test(cases, bytes_become_the_inside_of_a_json_string, 0,
 			    COUNT(json_strings));
-	tcase_add_loop_test(cases, a_json_parser_reads_any_two_bytes_back, 0, 256);
+	tcase_add_test(cases, a_json_parser_reads_any_two_bytes_back);
 	tcase_add_test(cases, json_over_the_limit_of_its_buffer_fails);
 	tcase_add_loop_test(cases, a_character_is_taken_as_rfc_3629_says, 0, COUNT(characters));
 	tcase_add_loop_test(cases, percent_escapes_are_undone_once, 0, COUNT(escapes));

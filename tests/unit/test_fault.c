@@ -5,11 +5,14 @@
 
 #include "tests/unit/suite.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +148,45 @@ START_TEST(of_many_processes_at_the_point_exactly_one_takes_the_plan)
 }
 END_TEST
 
+/* Has the process come to wait for a lock that another holds? */
+static bool waits_for_lock(pid_t process)
+{
+	FILE *locks = fopen("/proc/locks", "r");
+	ck_assert_ptr_nonnull(locks);
+	bool waits = false;
+	char text[256];
+	while (fgets(text, sizeof(text), locks) != NULL) {
+		int owner;
+		waits |= sscanf(text, "%*d: -> FLOCK %*s %*s %d", &owner) == 1 && owner == process;
+	}
+	fclose(locks);
+	return waits;
+}
+
+START_TEST(a_process_that_comes_late_does_not_take_the_plan_after)
+{
+	put_plan("after_claim exit\n");
+	int held = open(plan, O_RDONLY);
+	ck_assert_int_ge(held, 0);
+	ck_assert_int_eq(flock(held, LOCK_EX), 0);
+	pid_t child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		close(held); /* the lock is the parent's alone */
+		fault_point("after_claim");
+		_exit(7);
+	}
+	while (!waits_for_lock(child))
+		sched_yield();
+	put_plan("before_claim exit\n"); /* the child has read the one before */
+	close(held);
+	int status;
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(WEXITSTATUS(status), 7);
+	ck_assert(planned());
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fault");
@@ -156,6 +198,7 @@ int main(void)
 	tcase_add_loop_test(cases, another_point_passes_and_leaves_the_plan, 0,
 			    sizeof(others) / sizeof(others[0]));
 	tcase_add_test(cases, without_a_plan_every_point_passes);
+	tcase_add_test(cases, a_process_that_comes_late_does_not_take_the_plan_after);
 	tcase_add_loop_test(cases, of_many_processes_at_the_point_exactly_one_takes_the_plan, 0,
 			    20);
 	suite_add_tcase(suite, cases);

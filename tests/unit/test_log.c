@@ -230,6 +230,7 @@ static const struct {
     {"\xf0\x9f\x98\x80", "a character of four bytes"},
     {"\xe2\x82\xac", "a character of three bytes"},
     {"\xff", "no UTF-8 at all"},
+    {"\n23456789012345678901234567890123456789", "long runs of plain text between escapes"},
 };
 
 /* Around every edge: lengths from well inside to well over what a value and a line may take. */
@@ -237,10 +238,11 @@ START_TEST(a_value_of_any_length_leaves_a_whole_line_that_ends_it_or_marks_the_c
 {
 	const char *unit = fillings[_i].unit;
 	size_t unit_length = strlen(unit);
-	char value[9000];
+	char value[5000];
 	for (size_t i = 0; i < sizeof(value); i++)
 		value[i] = unit[i % unit_length];
-	for (size_t length = 0; length + unit_length < sizeof(value); length += unit_length) {
+	for (size_t length = 0; length + 8 * unit_length < sizeof(value);
+	     length += unit_length * (1 + length % 7)) {
 		log_begin(LOG_LEVEL_INFO, "long");
 		log_field_bytes("first", value, length);
 		log_field_bytes("second", value, length);
@@ -285,26 +287,28 @@ START_TEST(one_long_value_does_not_cost_the_fields_behind_it)
 }
 END_TEST
 
+/* One byte more in front each time, so that every kind of field meets the line's end at each of its
+ * bytes. */
 START_TEST(a_line_that_is_full_takes_no_half_field)
 {
 	static const unsigned char record[32];
-	for (int fields = 0; fields < 400; fields++) {
-		log_begin(LOG_LEVEL_INFO, "full");
-		for (int i = 0; i < fields; i++) {
-			char name[16];
-			snprintf(name, sizeof(name), "f%d", i);
-			if (i % 4 == 0)
-				log_field_number(name, i);
-			else if (i % 4 == 1)
-				log_field_bool(name, true);
-			else if (i % 4 == 2)
-				log_field_hex(name, record, sizeof(record));
-			else
-				log_field_text(name, "some text");
-		}
-		log_end();
-		json_decref(next_line());
+	char front[] = "................................................................";
+	log_begin(LOG_LEVEL_INFO, "full");
+	log_field_text("front", front + _i);
+	for (int i = 0; i < 400; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "f%d", i);
+		if (i % 4 == 0)
+			log_field_number(name, 1234567890 + i);
+		else if (i % 4 == 1)
+			log_field_bool(name, true);
+		else if (i % 4 == 2)
+			log_field_hex(name, record, sizeof(record));
+		else
+			log_field_text(name, "some text");
 	}
+	log_end();
+	json_decref(next_line());
 }
 END_TEST
 
@@ -374,7 +378,7 @@ int main(void)
 			    a_value_of_any_length_leaves_a_whole_line_that_ends_it_or_marks_the_cut,
 			    0, COUNT(fillings));
 	tcase_add_test(cases, one_long_value_does_not_cost_the_fields_behind_it);
-	tcase_add_test(cases, a_line_that_is_full_takes_no_half_field);
+	tcase_add_loop_test(cases, a_line_that_is_full_takes_no_half_field, 0, 64);
 	tcase_add_test(cases, a_line_begun_within_another_loses_neither);
 	tcase_add_test(cases, a_long_message_is_cut_and_the_line_stays_whole);
 	tcase_add_test(cases, a_log_that_cannot_be_written_is_dropped);

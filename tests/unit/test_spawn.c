@@ -26,17 +26,16 @@
 
 static char self[PATH_MAX];
 
-/* The lines of `path` that begin so, to standard output. */
-static void print_lines(const char *path, const char *start)
+/* Signals that are ignored, and that are blocked; without the two that are the C library's own. */
+static void count_signals(int *ignored, int *blocked)
 {
-	char line[256];
-	FILE *file = fopen(path, "re");
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		if (strncmp(line, start, strlen(start)) == 0)
-			fputs(line, stdout);
+	struct sigaction action;
+	sigset_t mask;
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	for (int number = 1; number <= SIGRTMAX; number++) {
+		*ignored += sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+		*blocked += sigismember(&mask, number) == 1;
 	}
-	if (file != NULL)
-		fclose(file);
 }
 
 /* Open descriptors: three entries are ".", ".." and the one that looks. */
@@ -57,6 +56,7 @@ static int probe(int count, char **arguments, char **environment)
 {
 	char directory[PATH_MAX] = "";
 	char line[64] = "";
+	int ignored = 0, blocked = 0;
 	if (fgets(line, sizeof(line), stdin) != NULL)
 		fprintf(stderr, "read %s", line);
 	printf("descriptors %d\n", count_descriptors());
@@ -67,8 +67,8 @@ static int probe(int count, char **arguments, char **environment)
 	printf("umask %03o\n", (unsigned)umask(0));
 	printf("leads its group: %d, its session: %d\n", getpgrp() == getpid(),
 	       getsid(0) == getpid());
-	print_lines("/proc/self/status", "SigBlk");
-	print_lines("/proc/self/status", "SigIgn");
+	count_signals(&ignored, &blocked);
+	printf("signals ignored: %d, blocked: %d\n", ignored, blocked);
 	return fflush(stdout);
 }
 
@@ -80,8 +80,7 @@ static int probe(int count, char **arguments, char **environment)
 	"directory /usr\n"                                                                         \
 	"umask 022\n"                                                                              \
 	"leads its group: 1, its session: 0\n"                                                     \
-	"SigBlk:\t0000000000000000\n"                                                              \
-	"SigIgn:\t0000000000000000\n"
+	"signals ignored: 0, blocked: 0\n"
 
 static const char *const probe_arguments[] = {"probe", NULL};
 static char *const probe_environment[] = {(char[]){"A=1"}, (char[]){"B="}, NULL};

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import fcgi_client as fcgi  # noqa: E402
 from tap import case, is_equal, is_true, run, wait_for  # noqa: E402

@@ -13,34 +13,43 @@ teardown_file() {
 	pool_end
 }
 
-# burst FRONT COUNT ITEM: COUNT identical orders at once. One runs; every other answer is its replay or 409.
+# volley FRONT COUNT ITEM: COUNT identical orders at once; the answers go to $WEB/answers.ITEM.
+volley() {
+	"$builddir/tests/web/volley" -n "$2" -H "Idempotency-Key: $3" \
+		-H 'Content-Type: application/x-www-form-urlencoded' -b "item=$3&quantity=1" \
+		-s Location -s Idempotent-Replayed -s Content-Type "$(web_port "$1")" /cgi-bin/orders \
+		>"$WEB/answers.$3"
+}
+
+# burst FRONT COUNT ITEM: one of them runs; every other answer is its replay or 409.
 burst() {
 	local count=$2 item=$3 row id digest first replays conflicts
 	FRONT=$1
-	"$builddir/tests/web/volley" -n "$count" -H "Idempotency-Key: $item" \
-		-H 'Content-Type: application/x-www-form-urlencoded' -b "item=$item&quantity=1" \
-		-s Location -s Idempotent-Replayed -s Content-Type "$(web_port "$FRONT")" /cgi-bin/orders \
-		>"$WEB/answers"
+	volley "$FRONT" "$count" "$item"
 	row=$(sql <<<"SELECT COUNT(*), MAX(id) FROM shop.orders WHERE item='$item'")
 	id=${row#*$'\t'}
 	same 'rows' 1 "${row%$'\t'*}"
 	digest=$(printf '{"id":%s,"item":"%s","quantity":1}\n' "$id" "$item" | sha256sum)
 	digest="201 ${digest%% *} Location=/orders/$id"
-	first=$(grep -c "^$digest Idempotent-Replayed= Content-Type=application/json\$" "$WEB/answers") || :
-	replays=$(grep -c "^$digest Idempotent-Replayed=true Content-Type=application/json\$" "$WEB/answers") || :
-	conflicts=$(grep -c '^409 .* Content-Type=application/problem+json$' "$WEB/answers") || :
+	first=$(grep -c "^$digest Idempotent-Replayed= Content-Type=application/json\$" "$WEB/answers.$item") || :
+	replays=$(grep -c "^$digest Idempotent-Replayed=true Content-Type=application/json\$" "$WEB/answers.$item") || :
+	conflicts=$(grep -c '^409 .* Content-Type=application/problem+json$' "$WEB/answers.$item") || :
 	if [[ $first != 1 || $((first + replays + conflicts)) != "$count" ]]; then
-		sort "$WEB/answers" | uniq -c >&2
+		sort "$WEB/answers.$item" | uniq -c >&2
 	fi
 	same 'first answers' 1 "$first"
 	same 'answers' "$count" $((first + replays + conflicts))
 }
 
+# rounds FRONT: twenty at once, a hundred times, looked at together in the end.
 rounds() {
 	local round
 	for round in {1..100}; do
-		burst "$1" 20 "round-$1-$round"
+		volley "$1" 20 "round-$1-$round"
 	done
+	sql <<<"SELECT item, COUNT(*), MAX(id) FROM shop.orders WHERE item LIKE 'round-$1-%' GROUP BY item" >"$WEB/rows"
+	FRONT=$1
+	same 'rounds, rounds that went wrong' '100 0' "$(awk -f "$BATS_TEST_DIRNAME/rounds.awk" "$WEB/rows" "$WEB/answers.round-$1-"*)"
 }
 
 @test 'C1: two identical requests at once run once, through every web server' {

@@ -6,11 +6,13 @@ import grp
 import os
 import pathlib
 import pwd
+import re
 import socket
 import stat
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import fcgi_client as fcgi  # noqa: E402
 from tap import case, is_equal, is_true, run, wait_for  # noqa: E402
@@ -248,6 +250,16 @@ def command_line():
         status, text = run_to_end(*arguments)
         is_equal(status, USAGE, f"{arguments}")
         is_true("oncewrap --help" in text, text)
+
+
+@case
+def manual():
+    """--help and the manual page tell of the same options"""
+    status, text = run_to_end("--help")
+    is_equal(status, 0, text)
+    source = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "man" / "oncewrap.8"
+    described = re.findall(r"^\.It .*?Fl -([a-z-]+)", source.read_text(encoding="utf-8"), re.MULTILINE)
+    is_equal(sorted(re.findall(r"--([a-z-]+)(?:=[A-Z]+)? {2}", text)), sorted(described))
 
 
 @case

@@ -35,6 +35,7 @@ setup() {
 }
 
 teardown() {
+	web_tell
 	touch "$WEB/run/go"
 }
 

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# once-migrate: from an empty database to the schema of this build, once, whoever else does the same.
+
+load setting.sh
+
+setup_file() {
+	setting_begin
+}
+
+teardown_file() {
+	setting_end
+}
+
+setup() {
+	mariadb_sql -e 'DROP DATABASE oncewrap; CREATE DATABASE oncewrap'
+}
+
+# The newest migration of the source tree.
+newest() {
+	basename "$(printf '%s\n' "$srcdir"/sql/[0-9]*.sql | sort | tail -n 1)"
+}
+
+# column NAME: of the newest migration, as status prints it.
+column() {
+	migrate status -o csv --no-header --columns="$1" 2>/dev/null | tail -n 1 | tr -d '\r'
+}
+
+@test 'status of an empty database: all is pending, and the command to run is told' {
+	ends 1 migrate status
+	same header 'VERSION FILE STATE CHECKSUM APPLIED_AT APPLIED_BY' "$(head -n 1 "$HERE/out" | xargs)"
+	grep -q " $(newest) *pending " "$HERE/out"
+	told 'run: once-migrate up'
+	same 'nothing was made' '' "$(sql <<<'SHOW TABLES')"
+}
+
+@test 'up applies each migration and says so; again, it has nothing to do' {
+	local file
+	ends 0 migrate up
+	same said "$(for file in "$srcdir"/sql/[0-9]*.sql; do
+		[[ $file == */0000-* ]] || echo "applied ${file##*/}"
+	done)" "$(<"$HERE/out")"
+	ends 0 migrate up
+	same again 'nothing to do: the schema is current' "$(<"$HERE/out")"
+	ends 0 migrate status
+	same 'standard error' '' "$(<"$HERE/err")"
+	grants
+	ends 0 list
+}
+
+@test 'status tells version, file, checksum, when and by whom' {
+	SUDO_USER=alice ends 0 migrate up
+	same file "$(newest)" "$(column file)"
+	same version "$((10#$(newest | cut -d- -f1)))" "$(column version)"
+	same state applied "$(column state)"
+	same checksum "$(sha256sum <"$srcdir/sql/$(newest)" | cut -d' ' -f1)" "$(column checksum)"
+	same 'by whom' "$(id -un)@$(uname -n) (sudo: alice)" "$(column applied_by)"
+	[[ $(($(date +%s) - $(date -d "$(column applied_at)" +%s))) -lt 300 ]]
+	ends 0 migrate status -o id
+	same id "$(column version)" "$(tail -n 1 "$HERE/out")"
+	ends 0 migrate status -j
+	python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+    assert json.loads(line)["state"] == "applied", line' "$HERE/out"
+}
+
+@test 'what a hostile sudo user name wrote is shown harmlessly' {
+	SUDO_USER=$'\e[31m' ends 0 migrate up
+	ends 0 migrate status --columns=applied_by --no-header
+	same shown "$(id -un)@$(uname -n) (sudo: \\x1b[31m)" "$(tail -n 1 "$HERE/out")"
+}
+
+@test 'two at once: each migration is applied by one of them, and both end well' {
+	local number pid status pids=()
+	# Both are stopped at the lock, so that they are at it at once.
+	mariadb_sql oncewrap -e "SELECT GET_LOCK('oncewrap-migrate:oncewrap', 0), SLEEP(1000)" >/dev/null 2>&1 3>&- &
+	wait_until 20 asks 1 'SELECT GET_LOCK(%SLEEP%'
+	for number in 1 2; do
+		migrate up --timeout=60 >"$HERE/up.$number" 2>&1 3>&- &
+		pids+=($!)
+	done
+	wait_until 20 asks 2 'SELECT GET_LOCK(CONCAT%'
+	sql <<<"KILL $(asking 'SELECT GET_LOCK(%SLEEP%')"
+	for pid in "${pids[@]}"; do
+		status=0
+		wait "$pid" || status=$?
+		same 'exit status' 0 "$status"
+	done
+	same 'applied by one' 1 "$(cat "$HERE"/up.* | grep -c "^applied $(newest)$")"
+	same 'left by the other' 1 "$(grep -l 'nothing to do' "$HERE"/up.* | wc -l)"
+	ends 0 migrate status
+}
+
+# asking PATTERN: the sessions that are at a statement like it; asks N PATTERN: they are N.
+asking() {
+	sql <<<"SELECT id FROM information_schema.processlist WHERE info LIKE '$1' AND id <> CONNECTION_ID()"
+}
+
+asks() {
+	[[ $(asking "$2" | wc -l) == "$1" ]]
+}
+
+@test 'a migration that was cut short stops everything until a person has looked' {
+	migrate up
+	sql <<<'UPDATE once_schema SET dirty = TRUE'
+	ends 78 migrate status
+	grep -q " dirty " "$HERE/out"
+	told 'see once-migrate(8)'
+	ends 78 migrate up
+	told 'is dirty; see once-migrate(8)'
+	# The cure of the manual page.
+	sql <<<"DELETE FROM once_schema WHERE version = $(column version)"
+	ends 0 migrate up
+	same said "applied $(newest)" "$(<"$HERE/out")"
+	ends 0 migrate status
+}
+
+@test 'a failure half way leaves the mark, names the statement, and goes on after the cure' {
+	# A view in the place of a table: CREATE TABLE IF NOT EXISTS takes it, the INSERT that follows does not.
+	sql <<<'CREATE VIEW once_maintenance AS SELECT 1 AS nothing'
+	ends 70 migrate up
+	told "$(newest), statement "
+	ends 78 migrate status
+	same state dirty "$(column state)"
+	sql <<<"DROP VIEW once_maintenance; DELETE FROM once_schema WHERE dirty"
+	ends 0 migrate up
+	ends 0 migrate status
+}
+
+@test 'a schema that is newer, or that came of another text, is not touched' {
+	migrate up
+	sql <<<"INSERT INTO once_schema VALUES (9999, '9999-future.sql', REPEAT('x', 32), FALSE, UTC_TIMESTAMP(6), 'bob')"
+	ends 78 migrate status
+	same state newer "$(column state)"
+	told 'newer than this build'
+	ends 78 migrate up
+	told '9999-future.sql'
+	sql <<<"DELETE FROM once_schema WHERE version = 9999; UPDATE once_schema SET checksum = REPEAT('x', 32)"
+	ends 78 migrate status
+	same state changed "$(column state)"
+	ends 78 migrate up
+}
+
+@test 'up does its work although nobody reads what it says' {
+	ends 0 bash -c "set -o pipefail; '$builddir/once-migrate' --config '$CONFIG' up | sleep 0"
+	ends 0 migrate status
+	mariadb_sql -e 'DROP DATABASE oncewrap; CREATE DATABASE oncewrap'
+	ends 73 sh -c "'$builddir/once-migrate' --config '$CONFIG' up >/dev/full"
+	ends 0 migrate status
+}
+
+@test 'the rights of sql/grants.sql are enough for both programs' {
+	tables
+	record
+	ends 0 migrate status
+	ends 0 list
+}
