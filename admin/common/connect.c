@@ -51,6 +51,21 @@ struct option_group connect_options(struct connect *connect)
 	return (struct option_group)OPTION_GROUP(entries, connect);
 }
 
+int connect_failed(const struct connect *connect, const char *program, const struct error *error)
+{
+	unsigned code = connect->connection.code;
+	fprintf(stderr, "%s: %s%s\n", program, error->message,
+		code == ER_STATEMENT_TIMEOUT ? "; or give it more time by --timeout" : "");
+	return status_of_store(code);
+}
+
+/* No connection. What this side has against it is in the configuration or its files. */
+static int refused(const struct connect *connect, const char *program, const struct error *error)
+{
+	int status = connect_failed(connect, program, error);
+	return connect->connection.code == 0 && error->kind != ERROR_MEMORY ? EX_CONFIG : status;
+}
+
 int connect_open(struct connect *connect, const char *program, enum connection_use use,
 		 const char *group)
 {
@@ -68,7 +83,7 @@ int connect_open(struct connect *connect, const char *program, enum connection_u
 	connection_init(&connect->connection, store, use, group);
 	struct roundtrip roundtrip = {.connection = &connect->connection, .goal = ROUNDTRIP_OPEN};
 	if (roundtrip_run(&roundtrip, clock_now() + connect->timeout * 1000) != ROUNDTRIP_DONE)
-		return connect_failed(connect, program, &roundtrip.error);
+		return refused(connect, program, &roundtrip.error);
 	return GO_ON;
 }
 
@@ -79,12 +94,4 @@ void connect_close(struct connect *connect)
 	connection_close(&connect->connection);
 	config_free(connect->config);
 	connect->config = NULL;
-}
-
-int connect_failed(const struct connect *connect, const char *program, const struct error *error)
-{
-	unsigned code = connect->connection.code;
-	fprintf(stderr, "%s: %s%s\n", program, error->message,
-		code == ER_STATEMENT_TIMEOUT ? "; or give it more time by --timeout" : "");
-	return status_of_store(error, code);
 }

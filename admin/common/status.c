@@ -43,11 +43,10 @@ static int status_of_refusal(unsigned code)
 	return EX_SOFTWARE;
 }
 
-int status_of_store(const struct error *error, unsigned code)
+int status_of_store(unsigned code)
 {
 	if (code == 0)
-		return error->kind == ERROR_MEMORY || error->kind == ERROR_LIMIT ? EX_SOFTWARE
-										 : EX_CONFIG;
+		return EX_SOFTWARE;
 	switch (trouble_of(code)) {
 	case TROUBLE_BUSY:
 	case TROUBLE_DEADLOCK:

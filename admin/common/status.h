@@ -4,12 +4,10 @@
 #ifndef ONCEWRAP_ADMIN_STATUS_H
 #define ONCEWRAP_ADMIN_STATUS_H
 
-#include "base/error.h"
-
 enum { GO_ON = -1 };
 
-/* The exit status for what went wrong at the database. `code` is its error number; 0: it came from
- * this side. */
-int status_of_store(const struct error *error, unsigned code);
+/* The exit status for what went wrong at an open connection. `code` is the database's error number;
+ * 0: it came from this side, so it is a mistake of ours. */
+int status_of_store(unsigned code);
 
 #endif

@@ -222,10 +222,11 @@ int grammar_url(const char *text, struct error *error)
 
 int grammar_source(enum source_kind kind, const char *name, struct error *error)
 {
-	if (*name == '\0' || strlen(name) > SOURCE_MOST) {
+	int most = kind == SOURCE_LITERAL ? SOURCE_MOST : SOURCE_MAX_NAME;
+	if (*name == '\0' || strlen(name) > (size_t)most) {
 		error_set(error, ERROR_INPUT,
 			  "has %s behind a colon; write 1 to %d bytes there, as header:ApiKey",
-			  *name == '\0' ? "nothing" : "too much", (int)SOURCE_MOST);
+			  *name == '\0' ? "nothing" : "too much", most);
 		return -1;
 	}
 	switch (kind) {

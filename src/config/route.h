@@ -30,6 +30,9 @@ struct route_required {
 	struct string_list methods;
 };
 
+/* Longest name of a header or variable in a source: what stands for it in a tenant's text must fit. */
+#define SOURCE_MAX_NAME 200
+
 /* "key.sources" and "tenant.sources", parsed: kind and what comes after the colon. */
 enum source_kind { SOURCE_HEADER, SOURCE_ENV, SOURCE_LITERAL };
 struct source {

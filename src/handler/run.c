@@ -74,7 +74,7 @@ static void take_output(struct watch *watch)
 {
 	size_t length = read_block(watch, AT_OUT);
 	watch->result->output_bytes += length;
-	if (length == 0 || watch->refused || watch->phase >= PHASE_ENDING)
+	if (length == 0 || watch->phase >= PHASE_ENDING)
 		return;
 	watch->refused = watch->run->output(watch->run->context, watch->block, length);
 }

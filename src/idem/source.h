@@ -12,9 +12,6 @@ enum source_presence {
 	SOURCE_REPEATED, /* more than once: which one is meant cannot be known (case C19) */
 };
 
-/* Longest name of a header or variable that can be looked up. */
-#define SOURCE_MAX_NAME 200
-
 enum source_presence source_read(const struct source *source, const struct params *params,
 				 const char **value);
 

@@ -266,6 +266,7 @@ int cgi_mode_run(const struct config *config, const char *handler)
 	struct request request;
 	struct error error;
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (request_prepare(&request, &params, config, handler, &error) != 0) {
 		log_message(LOG_LEVEL_ERROR, "request", "%s", error.message);
 		return answer(failed);

@@ -151,9 +151,8 @@ static void writing_ends(struct fcgi *fcgi)
 {
 	fcgi->reply_left = watch_stop();
 	if (fcgi->reply_left == 0)
-		log_message(
-		    LOG_LEVEL_WARNING, "peer",
-		    "connection dropped: its reply was not taken within limits.reply_timeout");
+		log_message(LOG_LEVEL_WARNING, "peer",
+			    "reply dropped: it was not taken within limits.reply_timeout");
 }
 
 static bool is_lost(const struct fcgi *fcgi)

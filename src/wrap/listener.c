@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,10 +94,6 @@ int listener_take(struct listener *listener, struct error *error)
 {
 	*listener = (struct listener){.fd = -1};
 	long count = passed_count();
-	/* Ours alone, no handler's. */
-	unsetenv("LISTEN_PID");
-	unsetenv("LISTEN_FDS");
-	unsetenv("LISTEN_FDNAMES");
 	if (count != 0)
 		return take_passed(listener, count, error);
 	if (is_listening(STDIN_FILENO))
@@ -269,39 +266,35 @@ out:
 /* "HOST:PORT" and "[IPV6]:PORT" in two, in place. -1 with *error. */
 static int split_address(char *address, const char **host, const char **port, struct error *error)
 {
+	bool bracketed = address[0] == '[';
 	char *colon = strrchr(address, ':');
 	if (colon == NULL || colon[1] == '\0') {
-		error_set(
-		    error, ERROR_INPUT,
-		    "listen: \"%s\" is neither an absolute path nor HOST:PORT nor [IPV6]:PORT",
-		    address);
+		error_set(error, ERROR_INPUT,
+			  "listen: \"%s\" is neither a path nor HOST:PORT nor [IPV6]:PORT",
+			  address);
 		return -1;
 	}
-	if (address[0] == '[' ? colon[-1] != ']'
-			      : memchr(address, ':', (size_t)(colon - address)) != NULL) {
+	if (bracketed ? colon[-1] != ']' : strchr(address, ':') != colon) {
 		error_set(error, ERROR_INPUT,
 			  "listen: \"%s\": an IPv6 address is written [ADDRESS]:PORT", address);
 		return -1;
 	}
+	colon[bracketed ? -1 : 0] = '\0';
+	*host = bracketed ? address + 1 : address;
 	*port = colon + 1;
-	*colon = '\0';
-	*host = address;
-	if (address[0] == '[') {
-		colon[-1] = '\0';
-		*host = address + 1;
-	}
 	return 0;
 }
 
-static bool is_loopback(const struct sockaddr *address)
+static bool is_loopback(const struct addrinfo *info)
 {
-	if (address->sa_family == AF_INET)
-		return ntohl(
-			   ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >>
-			   24 ==
-		       127;
-	return IN6_IS_ADDR_LOOPBACK(
-	    &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+	if (info->ai_family == AF_INET) {
+		struct sockaddr_in address;
+		memcpy(&address, info->ai_addr, sizeof(address));
+		return ntohl(address.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	}
+	struct sockaddr_in6 address;
+	memcpy(&address, info->ai_addr, sizeof(address));
+	return IN6_IS_ADDR_LOOPBACK(&address.sin6_addr);
 }
 
 static int make_tcp(struct listener *listener, const char *text, struct error *error)
@@ -333,7 +326,7 @@ static int make_tcp(struct listener *listener, const char *text, struct error *e
 		error_set_errno(error, errno, "cannot listen at %s", text);
 		goto out;
 	}
-	if (!is_loopback(found->ai_addr))
+	if (!is_loopback(found))
 		log_message(LOG_LEVEL_WARNING, "listen",
 			    "%s is reachable from outside: FastCGI has no authentication, so "
 			    "whoever connects can run the "

@@ -123,14 +123,15 @@ static struct seat *free_seat(struct lobby *lobby)
 	return NULL;
 }
 
-/* Edge-triggered: a peer that has sent half a header is heard of again when more comes, and not
- * before. */
-static void seat_down(struct lobby *lobby, int fd, const struct greeting *greeting)
+/* Takes the greeting over. Edge-triggered: a peer that has sent half a header is heard of again
+ * when more comes, and not before. */
+static void seat_down(struct lobby *lobby, int fd, struct greeting *greeting)
 {
 	struct seat *seat = free_seat(lobby);
 	if (seat == NULL) {
 		log_message(LOG_LEVEL_WARNING, "peer",
 			    "connection dropped: it said nothing, and others are waiting");
+		greeting_free(greeting);
 		close(fd);
 		return;
 	}
@@ -186,8 +187,7 @@ static void hear(struct lobby *lobby, struct seat *seat)
 		part(unseat(lobby, seat), step, &error);
 }
 
-/* Dismiss who has been silent too long; how long the rest may still be waited for, as for poll(2).
- */
+/* Dismiss who has been silent too long; how long, as for poll(2), the rest may be waited for. */
 static int expire(struct lobby *lobby)
 {
 	struct seat *oldest;

@@ -42,9 +42,8 @@ static void block_signals(sigset_t *set)
 	sigprocmask(SIG_BLOCK, set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGUSR1, SIG_IGN);
-	signal(
-	    SIGCHLD,
-	    SIG_DFL); /* whoever started us may have it ignored: then nobody could be waited for */
+	/* Whoever started us may have it ignored: then no child could be waited for. */
+	signal(SIGCHLD, SIG_DFL);
 }
 
 static void reap(struct supervisor *supervisor)
@@ -74,8 +73,8 @@ static void forget_the_gone(struct supervisor *supervisor)
 static void log_problems(char *problems)
 {
 	char *rest;
-	for (char *line = strtok_r(problems, "\n", &rest); line != NULL;
-	     line = strtok_r(NULL, "\n", &rest))
+	char *line = problems == NULL ? NULL : strtok_r(problems, "\n", &rest);
+	for (; line != NULL; line = strtok_r(NULL, "\n", &rest))
 		log_message(LOG_LEVEL_ERROR, "reload", "%s", line);
 	log_message(LOG_LEVEL_ERROR, "reload",
 		    "the configuration in force stays; see oncewrap --check");

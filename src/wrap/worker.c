@@ -65,6 +65,7 @@ static void serve(const struct worker *worker, struct broker *broker, struct fcg
 static void set_signals(sigset_t *stop)
 {
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a body over a file size limit is an error, not an end */
 	signal(SIGUSR1, SIG_IGN);
 	signal(SIGHUP, SIG_IGN); /* the supervisor's: a terminal sends it to all of us */
 	signal(SIGTERM, SIG_DFL);

@@ -117,20 +117,33 @@ other() {
 	told 'once-list: standard output: Bad file descriptor'
 }
 
+# unread COMMAND...: it runs with a pipe that nobody reads as standard output, and with SIGPIPE as it is by nature.
+unread() {
+	perl -e 'pipe(my $out, STDOUT_NEW); close $out; open STDOUT, ">&STDOUT_NEW"; $SIG{PIPE} = "DEFAULT"; exec @ARGV' "$@"
+}
+
 @test '0: a reader that has closed the pipe is no failure and brings no message' {
 	records 3000
 	for format in table json csv id; do
+		ends 0 unread "$builddir/once-list" --config "$CONFIG" --limit=0 -o $format
+		same "standard error of $format" '' "$(<"$HERE/err")"
 		ends 0 bash -c "set -o pipefail; '$builddir/once-list' --config '$CONFIG' --limit=0 -o $format | head -n 1"
 		same "standard error of $format" '' "$(<"$HERE/err")"
 		same "lines of $format" 1 "$(wc -l <"$HERE/out")"
 	done
 	no_records
+	ends 0 unread "$builddir/once-list" --help
+	ends 0 unread "$builddir/once-migrate" --config "$CONFIG" status
+	same 'standard error' '' "$(<"$HERE/err")"
 }
 
-@test '75: somebody else holds the table: try again later' {
+@test '75: somebody else holds the table: try again later, and --timeout bounds the wait, not the configuration' {
+	local began=$SECONDS
+	configuration 'connect_timeout = "60s"; read_timeout = "120s";' >"$HERE/other.conf"
 	hold 'LOCK TABLES once_record WRITE'
-	ends 75 list --timeout=2
+	ends 75 other once-list --timeout=2
 	same 'standard output' '' "$(<"$HERE/out")"
+	[[ $((SECONDS - began)) -lt 30 ]]
 }
 
 @test '75: another once-migrate is at work and is not done in time' {

@@ -93,11 +93,11 @@ mariadb_launch() {
 		return 1
 	fi
 	rm -f "$MARIADB_SOCKET"
-	# In a subshell, so that the caller's shell has no say in its end.
+	# In a subshell and a session of its own, so that nothing that ends the caller's process group ends it; with
+	# a temporary directory of its own, since a server that starts removes what it finds of another's there.
 	(
-		# A temporary directory of its own, since a server that starts removes what it finds of another's there.
-	mariadbd --no-defaults --user="$mariadb_user" --datadir="$MARIADB_DIR/data" --socket="$MARIADB_SOCKET" \
-		--tmpdir="$MARIADB_DIR/run" \
+		setsid mariadbd --no-defaults --user="$mariadb_user" --datadir="$MARIADB_DIR/data" \
+			--socket="$MARIADB_SOCKET" --tmpdir="$MARIADB_DIR/run" \
 			--pid-file="$MARIADB_DIR/run/server.pid" --log-error="$MARIADB_LOG" --skip-networking \
 			--skip-log-bin --skip-name-resolve --performance-schema=OFF \
 			--character-set-server=utf8mb4 --innodb-buffer-pool-size=128M \
@@ -111,6 +111,7 @@ mariadb_launch() {
 
 # Kill the server once its owner has gone. A shell of its own, so that an owner killed with -9 is noticed too.
 mariadb_guard() {
+	# shellcheck disable=SC2016 # the arguments are the inner shell's
 	(
 		setsid sh -c 'while kill -0 "$1" && kill -0 "$2"; do sleep 1; done; kill -0 "$1" || kill -KILL "$2"' \
 			mariadb-guard "$1" "$2" </dev/null >/dev/null 2>&1 3>&- 4>&- &

@@ -299,7 +299,7 @@ orders_made() {
 # routes of its own by a function test_routes that prints them.
 pool_begin() {
 	local front
-	web_begin
+	[[ -n ${WEB:-} ]] || web_begin
 	store_begin
 	cp "$builddir/cgi-bin/orders" "$srcdir"/cgi-bin/orders.{sh,pl} "$WEB/cgi-bin/"
 	mkdir -p "$WEB/cgi-bin/guarded"

@@ -97,14 +97,22 @@ class Wrapper:
         return self
 
     def __exit__(self, *_):
-        if self.process is not None and self.process.poll() is None:
-            family = [child for worker in self.workers() for child in [worker, *children(worker)]]
-            self.process.kill()
+        for pid in self.family():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self.process is not None:
             self.process.wait()
-            for pid in family:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def family(self):
+        """All that runs by our configuration or from our directory, whoever its parent is by now."""
+        mark = str(self.directory).encode()
+        pids = []
+        for name in os.listdir("/proc"):
+            with contextlib.suppress(OSError, ValueError):
+                if mark in pathlib.Path(f"/proc/{int(name)}/cmdline").read_bytes():
+                    pids.append(int(name))
+        return pids
 
     def configure(self, **settings):
         """Write the configuration, with these changes ("__" for a dot)."""

@@ -98,6 +98,8 @@ void database_leave(void)
 	session = NULL;
 }
 
+static const char *run(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+
 static const char *run(const char *format, va_list arguments)
 {
 	static char value[1024];

@@ -264,11 +264,11 @@ static int renew_at_the_end(struct renewal *renewal, unsigned round)
 static int take_over_at_the_end(struct store *store, unsigned round)
 {
 	const struct store_claim *owner = &arena->claims[round];
-	struct store_claim taker = claim_again(owner);
 	struct record record;
 	uint32_t attempt;
 	record_init(&record);
-	meet();
+	meet(); /* the owner has claimed */
+	struct store_claim taker = claim_again(owner);
 	stroll(2 * LEASE * 1000);
 	expect(store_read(store, owner->id, &record, clock_now() + PATIENCE, test_error()),
 	       STORE_DONE);
@@ -307,7 +307,6 @@ static void race_for_a_lease(struct store *store, unsigned number)
 			claim_first(store, &arena->claims[round]);
 			arena->outcomes[OWNER] = renew_at_the_end(renewal, round);
 		} else {
-			meet();
 			arena->outcomes[TAKER] = take_over_at_the_end(store, round);
 		}
 		arena->wins[number] += arena->outcomes[number];

@@ -4,11 +4,13 @@
 #include "wrap/listener.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/scratch.h"
@@ -23,9 +25,9 @@ static const struct {
 	const char *address;
 	const char *message; /* a part of it */
 } refusals[] = {
-    {"nowhere", "neither an absolute path nor HOST:PORT"},
-    {"relative/socket", "neither an absolute path nor HOST:PORT"},
-    {"localhost:", "neither an absolute path nor HOST:PORT"},
+    {"nowhere", "neither a path nor HOST:PORT"},
+    {"relative/socket", "neither a path nor HOST:PORT"},
+    {"localhost:", "neither a path nor HOST:PORT"},
     {"::1:9000", "[ADDRESS]:PORT"},
     {"[::1]9000", "[ADDRESS]:PORT"},
     {"[::1:9000", "[ADDRESS]:PORT"},
@@ -84,6 +86,32 @@ START_TEST(a_second_one_at_the_same_path_is_refused_and_does_no_harm)
 	listener_remove(&second);
 	ck_assert_int_eq(lstat(path, &status), 0);
 	listener_remove(&first);
+}
+END_TEST
+
+START_TEST(two_that_start_at_once_take_turns)
+{
+	struct listener listener;
+	struct error error;
+	struct stat status;
+	const char *path = scratch_path("socket");
+	int directory = open(scratch_path(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_eq(flock(directory, LOCK_EX | LOCK_NB), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		close(directory);
+		int made = make(&listener, path, &error);
+		_exit(made == 0 ? 0 : 1);
+	}
+	/* The other one has its turn: nothing must happen until it is over. */
+	ck_assert_int_eq(poll(NULL, 0, 200), 0);
+	ck_assert_int_eq(lstat(path, &status), -1);
+	close(directory);
+	int end;
+	ck_assert_int_eq(waitpid(child, &end, 0), child);
+	ck_assert_int_eq(end, 0);
+	ck_assert_int_eq(lstat(path, &status), 0);
+	unlink(path);
 }
 END_TEST
 
@@ -148,6 +176,7 @@ int main(void)
 			    sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(cases, the_socket_neither_blocks_nor_is_inherited_and_goes_at_the_end);
 	tcase_add_test(cases, a_second_one_at_the_same_path_is_refused_and_does_no_harm);
+	tcase_add_test(cases, two_that_start_at_once_take_turns);
 	tcase_add_test(cases, no_lock_stays_on_the_directory);
 	tcase_add_test(cases, an_unknown_group_is_refused_and_nothing_made);
 	tcase_add_test(cases, a_file_at_the_path_is_left_alone);

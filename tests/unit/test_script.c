@@ -41,6 +41,8 @@ static void make_tree(void)
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
 		scratch_script(programs[i], "exit 0");
 	scratch_file("www/data.txt", 0644, "not a program\n");
+	scratch_directory("www/locked");
+	ck_assert_int_eq(chmod(scratch_path("www/locked"), 0), 0);
 	ck_assert_int_eq(mkfifo(scratch_path("www/fifo"), 0755), 0);
 	scratch_link("root-link", "cgi-bin");
 	scratch_link("www/inside.cgi", "dir/s.cgi");
@@ -460,6 +462,18 @@ START_TEST(a_path_info_longer_than_any_path_may_be_is_left_over)
 }
 END_TEST
 
+START_TEST(a_directory_that_we_may_not_enter_is_forbidden)
+{
+	const char *sent[] = {"SCRIPT_FILENAME=@/www/locked/s.cgi", NULL};
+	struct script script;
+	struct error error;
+	if (geteuid() == 0)
+		ck_assert_int_eq(seteuid(65534), 0);
+	ck_assert_int_eq(find(&script, sent, &error), SCRIPT_FORBIDDEN);
+	ck_assert_ptr_nonnull(strstr(error.message, "locked/s.cgi: Permission denied"));
+}
+END_TEST
+
 START_TEST(without_roots_nothing_may_run)
 {
 	char *entry = expand("SCRIPT_FILENAME=@/www/dir/s.cgi");
@@ -548,6 +562,7 @@ int main(void)
 	tcase_add_loop_test(tests, what_is_no_script_is_refused_and_the_file_is_named, 0,
 			    COUNT(refused));
 	tcase_add_test(tests, a_path_info_longer_than_any_path_may_be_is_left_over);
+	tcase_add_test(tests, a_directory_that_we_may_not_enter_is_forbidden);
 	tcase_add_test(tests, without_roots_nothing_may_run);
 	tcase_add_test(tests, the_root_of_all_is_a_root);
 	tcase_add_test(tests, a_fixed_program_takes_the_names_as_they_were_sent);

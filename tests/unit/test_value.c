@@ -204,7 +204,7 @@ static const struct refused routes[] = {
      "key.sources: holds \"literal:x\", but takes a list of header:NAME, env:NAME, not empty, as "
      "[ \"header:Idempotency-Key\" ]"},
     {"key: { sources = [ \"header:\" ]; };",
-     "key.sources: has nothing behind a colon; write 1 to 255 bytes there, as header:ApiKey"},
+     "key.sources: has nothing behind a colon; write 1 to 200 bytes there, as header:ApiKey"},
     {"key: { sources = [ \"header:X Key\" ]; };",
      "key.sources: \"X Key\" is not a header's name; write it as X-Request-Id"},
     {"key: { sources = [ \"env:A-B\" ]; };",
@@ -224,6 +224,8 @@ static const struct refused routes[] = {
      "tenant.sources: has nothing behind a colon; write 1 to 255 bytes there, as header:ApiKey"},
     {"tenant: { sources = [ \"literal:" SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR "\" ]; };",
      "tenant.sources: has too much behind a colon; write 1 to 255 bytes there, as header:ApiKey"},
+    {"tenant: { sources = [ \"header:" SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR "012345678\" ]; };",
+     "tenant.sources: has too much behind a colon; write 1 to 200 bytes there, as header:ApiKey"},
     {"fingerprint: { parts = [ \"body\" ]; };", NULL},
     {"fingerprint: { parts = [ \"header:X\" ]; };",
      "fingerprint.parts: holds \"header:X\", but takes a list of \"method\", \"path\", \"query\", "
