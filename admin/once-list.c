@@ -243,8 +243,7 @@ static int list_records(struct connect *connect, const struct listing_filter *fi
 	int failed = listing_run(&connect->connection, filter, take_record, list, &more, &error);
 	if (list->status != GO_ON)
 		return list->status;
-	/* Rows that came before a failure hold; without any, nothing must look like an empty list.
-	 */
+	/* Rows that came before a failure hold; without any it must not look like an empty list. */
 	int status = failed < 0 && !list->begun ? GO_ON : output_end(&list->output);
 	if (failed < 0)
 		return connect_failed(connect, NAME, &error);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void person_describe(char text[PERSON_LENGTH])
@@ -15,7 +16,8 @@ void person_describe(char text[PERSON_LENGTH])
 	char number[24];
 	const struct passwd *account = getpwuid(getuid());
 	const char *sudo = getenv("SUDO_USER");
-	gethostname(host, sizeof(host) - 1);
+	if (gethostname(host, sizeof(host) - 1) != 0)
+		strcpy(host, "?");
 	snprintf(number, sizeof(number), "%ju", (uintmax_t)getuid());
 	const char *name = account != NULL ? account->pw_name : number;
 	if (sudo != NULL && *sudo != '\0')

@@ -12,7 +12,8 @@ struct table {
 	struct libscols_table *scols;
 	size_t columns;
 	bool header;
-	bool failed; /* out of memory */
+	bool printed; /* rows, with the header over them */
+	bool failed;  /* out of memory */
 };
 
 static int add_column(struct table *table, const struct column *column)
@@ -94,11 +95,15 @@ static void append_header(const struct table *table, struct buffer *out)
 void table_print(struct table *table, struct buffer *out)
 {
 	char *text = NULL;
-	if (table_rows(table) == 0 && table->header)
-		append_header(table, out);
-	else if (table->failed || scols_print_table_to_string(table->scols, &text) != 0)
+	if (!table->failed && table_rows(table) == 0) {
+		if (table->header && !table->printed)
+			append_header(table, out);
+		return;
+	}
+	table->printed = true;
+	if (table->failed || scols_print_table_to_string(table->scols, &text) != 0)
 		out->failed = true;
-	else if (text != NULL && *text != '\0')
+	else
 		buffer_printf(out, "%s\n", text); /* it leaves out the last line's end */
 	free(text);
 	scols_table_remove_lines(table->scols);

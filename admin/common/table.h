@@ -23,7 +23,8 @@ void table_add(struct table *table, const struct cell *cells, const struct cell_
 
 size_t table_rows(const struct table *table);
 
-/* Append the rows so far, laid out, and forget them. */
+/* Append the rows so far, laid out, and forget them; the header alone where there never was a row.
+ */
 void table_print(struct table *table, struct buffer *out);
 
 #endif

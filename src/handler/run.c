@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "handler/spawn.h"
+
+/* How often the child's end is asked for where no pidfd tells it: before Linux 5.3, under valgrind,
+ * or with no descriptor left. */
+#define ASK_EVERY_MS 10
 
 /* As much as a pipe holds, so that a handler that writes fast is read in one go. */
 #define BLOCK_SIZE 65536
@@ -27,8 +30,8 @@ enum phase {
 	PHASE_OVER,
 };
 
-/* Places in the poll set. fd is -1 once there is nothing more to come: the pipe is at its end, the
- * child has exited, the guest has had its wish. */
+/* Places in the poll set. fd is -1 where there is nothing to come: the pipe is at its end, there is
+ * no pidfd, the guest has nothing to wait for. */
 enum { AT_OUT, AT_ERR, AT_EXIT, AT_GUESTS, AT_COUNT = AT_GUESTS + RUN_GUESTS };
 
 struct watch {
@@ -37,6 +40,7 @@ struct watch {
 	pid_t pid; /* reaped last: its zombie keeps the group's number from being used anew */
 	enum phase phase;
 	int64_t until;             /* when the phase ends by itself */
+	bool exited;               /* the child has, and is a zombie */
 	bool ended;                /* by us, with result->end saying why */
 	bool refused;              /* the output callback wants no more */
 	bool released[RUN_GUESTS]; /* this guest wished the end, and is not asked again */
@@ -96,6 +100,8 @@ static void take_complaint(struct watch *watch)
 static int prepare(struct watch *watch)
 {
 	int wait_ms = clock_wait(watch->until);
+	if (watch->fds[AT_EXIT].fd < 0 && !watch->exited && wait_ms > ASK_EVERY_MS)
+		wait_ms = ASK_EVERY_MS;
 	for (size_t i = 0; i < watch->run->guest_count; i++) {
 		const struct run_guest *guest = &watch->run->guests[i];
 		struct pollfd *fd = &watch->fds[AT_GUESTS + i];
@@ -151,7 +157,7 @@ static void end_group(struct watch *watch, enum run_end end)
  * end, has done its work, whatever else is true by then. */
 static void advance(struct watch *watch, enum run_wish wish)
 {
-	bool exited = watch->fds[AT_EXIT].fd < 0;
+	bool exited = watch->exited;
 	bool drained = watch->fds[AT_OUT].fd < 0;
 	if (watch->phase == PHASE_WORKING || watch->phase == PHASE_DRAINING) {
 		if (watch->refused)
@@ -176,6 +182,19 @@ static void advance(struct watch *watch, enum run_wish wish)
 		watch->phase = PHASE_OVER;
 }
 
+static void look_for_exit(struct watch *watch)
+{
+	struct pollfd *fd = &watch->fds[AT_EXIT];
+	if (fd->fd < 0 && !watch->exited) {
+		siginfo_t how = {0};
+		int got = waitid(P_PID, (id_t)watch->pid, &how, WEXITED | WNOHANG | WNOWAIT);
+		watch->exited = got == 0 ? how.si_pid != 0 : errno == ECHILD;
+	} else if (fd->revents != 0) {
+		watch->exited = true;
+		close_fd(&fd->fd);
+	}
+}
+
 static void follow(struct watch *watch)
 {
 	begin(watch, PHASE_WORKING, watch->run->limits->timeout);
@@ -190,8 +209,7 @@ static void follow(struct watch *watch)
 		}
 		take_output(watch);
 		take_complaint(watch);
-		if (watch->fds[AT_EXIT].revents != 0)
-			close_fd(&watch->fds[AT_EXIT].fd);
+		look_for_exit(watch);
 		advance(watch, serve_guests(watch));
 	}
 }
@@ -254,7 +272,7 @@ static void finish(struct watch *watch)
 	if (!watch->ended)
 		drain_complaint(watch);
 	/* only one whom KILL could not end in time has not exited by now */
-	bool reaped = reap(watch, watch->fds[AT_EXIT].fd < 0 ? 0 : WNOHANG);
+	bool reaped = reap(watch, watch->exited ? 0 : WNOHANG);
 	if (watch->ended)
 		watch->result->group_stuck = !reaped || !group_is_gone(watch->pid);
 	for (int at = AT_OUT; at <= AT_EXIT; at++)
@@ -311,10 +329,6 @@ void run_handler(const struct run *run, struct run_result *result, struct error 
 	    .block = block,
 	};
 	out[0] = err[0] = -1;
-	if (child.pidfd == -1) {
-		log_message(LOG_LEVEL_ERROR, "handler", "%s: ended at once", error->message);
-		kill(-child.pid, SIGKILL);
-	}
 	follow(&watch);
 	finish(&watch);
 	result->input_read = lseek(run->in, 0, SEEK_CUR) > 0;

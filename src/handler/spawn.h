@@ -31,7 +31,7 @@ struct spawn {
 
 struct spawned {
 	pid_t pid; /* also its process group */
-	int pidfd; /* owned by the caller; -1, with *error: none was to be had, but it runs */
+	int pidfd; /* owned by the caller; -1: the kernel gave none, but the program runs */
 };
 
 /* 0; or -1: the program never ran, no child is left, and *error tells why. *exec_errno is then the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Records as an admin program lists them, handed on one by one. With a limit: those that expire last
- * come first, an order that an index has ready, and newest first where retentions are equal. All of
- * them: by id, as the table itself is laid out, so that it is read once from end to end.
+ * Records as an admin program lists them, handed on one by one. With a limit: those that expire
+ * last come first, an order that an index has ready, and newest first where retentions are equal.
+ * All of them: by id, as the table itself is laid out, so that it is read once from end to end.
  *
  * Read in pages, so that neither side keeps a long list and no snapshot stays open behind a slow
  * reader. Nothing comes twice; a list of all has every record that was there all the time.

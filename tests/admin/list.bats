@@ -271,6 +271,8 @@ hostile_records() {
 	ends 0 list --limit=0
 	same 'rows of the table' 3500 "$(grep -c complete "$HERE/out")"
 	same 'a header for every thousand' 4 "$(grep -c '^ID ' "$HERE/out")"
+	ends 0 list --limit=1000
+	same 'and none more where there is no row left' 1 "$(grep -c '^ID ' "$HERE/out")"
 	ends 0 list -j --limit=0
 	same json 3500 "$(fields id | sort -u | wc -l)"
 }

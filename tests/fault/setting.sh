@@ -75,12 +75,14 @@ everywhere() {
 }
 
 # A handler that tells when it has begun ($WEB/run/begun.KEY: its process id), works until $WEB/run/go is there, and writes
-# a line to $WEB/run/ran.KEY when it is done.
+# a line to $WEB/run/ran.KEY when it is done. It has a child of its own, which only a signal to the whole group reaches.
 slow_handler() {
 	everywhere slow <<-SH
 		#!/bin/sh
+		sleep 300 >/dev/null 2>&1 &
 		echo \$\$ >"$WEB/run/begun.\$HTTP_IDEMPOTENCY_KEY"
 		until [ -e "$WEB/run/go" ]; do sleep 0.05; done
+		kill \$!
 		echo done >>"$WEB/run/ran.\$HTTP_IDEMPOTENCY_KEY"
 		printf 'Status: 201\nContent-Type: text/plain\n\nrun %s\n' "\$ONCE_ATTEMPT"
 	SH

@@ -209,7 +209,13 @@ START_TEST(a_step_whose_results_end_is_lost_is_done_once)
 }
 END_TEST
 
-/* Rule 1, and rule 4: the statement is usable afterwards, over the same connection, at once. */
+static int64_t resets(void)
+{
+	return database_number("SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
+			       " WHERE VARIABLE_NAME = 'COM_STMT_RESET'");
+}
+
+/* Rule 1, and rule 4: the statement is reset, and usable over the same connection, at once. */
 START_TEST(a_row_is_not_believed_when_the_results_end_is_an_error)
 {
 	const struct step *step = &steps[_i];
@@ -218,7 +224,9 @@ START_TEST(a_row_is_not_believed_when_the_results_end_is_an_error)
 	step->prepare();
 	expect(store_connect(shaky, soon(), test_error()), STORE_DONE);
 	proxy_harm(&proxy, PROXY_FAIL_END, 1290);
+	int64_t before = resets();
 	ck_assert_msg(step->run() == STORE_DOWN, "%s", step->name);
+	ck_assert_int_eq(resets() - before, 1);
 	ck_assert_ptr_nonnull(strstr(test_error()->message, "(1290)"));
 	int64_t begin = clock_now();
 	ck_assert_msg(step->run() == STORE_DONE, "%s: %s", step->name, test_error()->message);

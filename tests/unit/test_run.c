@@ -719,12 +719,26 @@ START_TEST(an_exit_that_cannot_be_learned_is_no_good_exit)
 }
 END_TEST
 
-START_TEST(a_handler_that_cannot_be_watched_is_killed_and_not_called_unstarted)
+START_TEST(without_a_pidfd_a_handler_ends_as_well)
 {
-	struct talk talk = talk_with("sleep 1000");
 	forbid_call(SYS_pidfd_open);
+	struct talk talk = talk_with("exec >&- 2>&-; exit 7");
 	hold(&talk);
-	expect_end(&talk, RUN_SIGNALED);
+	expect_end(&talk, RUN_EXITED);
+	ck_assert_int_eq(talk.result.exit_status, 7);
+	release(&talk);
+}
+END_TEST
+
+START_TEST(without_a_pidfd_a_handler_is_ended_as_well)
+{
+	forbid_call(SYS_pidfd_open);
+	struct talk talk = talk_with(TRAP_AND_GO_ON);
+	talk.jump_ready = HOUR_MS;
+	talk.jump_termed = HOUR_MS;
+	hold(&talk);
+	expect_end(&talk, RUN_TIMED_OUT);
+	expect_err(&talk, "termed\n");
 	ck_assert_int_eq(talk.result.signal, SIGKILL);
 	release(&talk);
 }
@@ -805,7 +819,8 @@ int main(void)
 	tcase_add_test(tests, without_guests_the_handler_runs_too);
 	tests = case_of(suite, "odd surroundings");
 	tcase_add_test(tests, an_exit_that_cannot_be_learned_is_no_good_exit);
-	tcase_add_test(tests, a_handler_that_cannot_be_watched_is_killed_and_not_called_unstarted);
+	tcase_add_test(tests, without_a_pidfd_a_handler_ends_as_well);
+	tcase_add_test(tests, without_a_pidfd_a_handler_is_ended_as_well);
 	tcase_add_test(tests, other_children_are_left_for_those_who_own_them);
 	return suite_run(suite);
 }

@@ -372,7 +372,6 @@ START_TEST(a_child_without_a_pidfd_is_known_to_run)
 	forbid_call(SYS_pidfd_open);
 	ck_assert_int_eq(spawn_start(&spawn, &child, &exec_errno, &error), 0);
 	ck_assert_int_eq(child.pidfd, -1);
-	ck_assert_ptr_nonnull(strstr(error.message, "pidfd_open"));
 	ck_assert_int_eq(wait_for(&child), 0);
 }
 END_TEST

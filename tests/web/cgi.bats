@@ -40,9 +40,23 @@ is_complete() {
 	[[ $(sql <<<"SELECT state FROM oncewrap.once_record WHERE key_text='$1'") == complete ]]
 }
 
-# The relay that the web server started for a request, by the environment variable that names the key.
-relays_of() {
-	grep -lzx "HTTP_IDEMPOTENCY_KEY=$1" /proc/[0-9]*/environ 2>/dev/null
+# of_key KEY: the processes that serve a request, told by the variable that names the key.
+of_key() {
+	grep -lzx "HTTP_IDEMPOTENCY_KEY=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
+}
+
+# relay_of KEY: the one of them that the web server has started; the owner of the key leads a session of its own.
+relay_of() {
+	local pid
+	for pid in $(of_key "$1"); do
+		if [[ $(ps -o comm= -p "$pid") == oncewrap && $(ps -o sid= -p "$pid") -ne $pid ]]; then
+			echo "$pid"
+		fi
+	done
+}
+
+none_of_key() {
+	[[ -z $(of_key "$1") ]]
 }
 
 @test 'C1: twenty at once run once behind a fronting script' {
@@ -78,6 +92,10 @@ relays_of() {
 		wait_until 10 grep -qx "$key" "$WEB/run/ran.slow"
 		kill "$asking"
 		wait_until 5 process_gone "$asking"
+		# What a web server does sooner or later to its child, in the gentler or the harder way.
+		relay=$(relay_of "$key")
+		kill -"$([[ $FRONT == lighttpd-* ]] && echo TERM || echo KILL)" "$relay"
+		wait_until 5 process_gone "$relay"
 		ask "$FRONT" POST /cgi-bin/guarded/slow -H "Idempotency-Key: $key" -d x
 		same meanwhile 409 "$ANSWER"
 		touch "$WEB/run/go"
@@ -86,12 +104,8 @@ relays_of() {
 		same retry '201 true' "$ANSWER $(answer_header Idempotent-Replayed)"
 		same runs 1 "$(grep -cx "$key" "$WEB/run/ran.slow")"
 		# Nobody is left behind.
-		wait_until 10 no_relay_of "$key"
+		wait_until 10 none_of_key "$key"
 	done
-}
-
-no_relay_of() {
-	[[ -z $(relays_of "$1") ]]
 }
 
 @test 'an unguarded request passes through a fronting script unchanged' {
