@@ -247,8 +247,10 @@ static int take_lock(struct connection *connection, unsigned wait, struct error 
 static void release_lock(struct connection *connection)
 {
 	struct error ignored; /* it ends with the connection at the latest */
+	unsigned code = connection->code;
 	(void)change(connection, "DO RELEASE_LOCK(CONCAT('oncewrap-migrate:', DATABASE()))",
 		     &ignored);
+	connection->code = code; /* of what was done under the lock: that is what is asked for */
 }
 
 static enum schema_result refuse(const struct schema *schema, struct error *error)

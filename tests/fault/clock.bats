@@ -70,8 +70,8 @@ stamp() {
 		order rerun "made-$offset"
 		same 'at the other' "201 true $first" "$ANSWER $(answer_header Idempotent-Replayed) $(answer_body)"
 		same rows 1 "$(orders_made "made-$offset")"
-		same 'made now, by the database' 1 "$(sql <<<"SELECT ABS(TIMESTAMPDIFF(SECOND, created_at, UTC_TIMESTAMP(6))) < 60
-			FROM oncewrap.once_record WHERE key_text='made-$offset'")"
+		same 'made now, by the database' 1 "$(sql <<<"SELECT created_at BETWEEN
+			UTC_TIMESTAMP(6) - INTERVAL 60 SECOND AND UTC_TIMESTAMP(6) FROM oncewrap.once_record WHERE key_text='made-$offset'")"
 	done
 }
 

@@ -22,7 +22,12 @@ setup_file() {
 		halfheader-*) printf 'Status: 200\nContent-Ty' ;;
 		truncated-*) printf 'Content-Type: text/plain\nContent-Length: 1000\n\ntoo short' ;;
 		silent-*) exit 3 ;;
-		hang-*) printf 'Content-Type: text/plain\n\n'; (trap '' TERM; sleep 300) & trap '' TERM; wait; sleep 300 ;;
+		hang-*)
+			printf 'Content-Type: text/plain\n\n'
+			(trap '' TERM; sleep 300) &
+			trap '' TERM
+			wait
+			;;
 		esac
 	SH
 	everywhere gone <<-'SH'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
-# What the fault tests share: lighttpd in front of a pool with short times, and handlers that say what they do. Each policy
-# has a folder of its own in cgi-bin: rerun (the defaults), unknown, keep, free, wait and run.
+# What the fault tests share: lighttpd in front of a pool with short times, and handlers that say what they do. Each
+# policy has a folder of its own in cgi-bin: rerun (the defaults), unknown, keep, free, wait and run.
 
 # shellcheck source=tests/lib/web.sh
 . "${BASH_SOURCE[0]%/*}/../lib/web.sh"
@@ -74,8 +74,8 @@ everywhere() {
 	done
 }
 
-# A handler that tells when it has begun ($WEB/run/begun.KEY: its process id), works until $WEB/run/go is there, and writes
-# a line to $WEB/run/ran.KEY when it is done. It has a child of its own, which only a signal to the whole group reaches.
+# A handler that tells when it has begun ($WEB/run/begun.KEY: its process id), works until $WEB/run/go is there, and
+# writes a line to $WEB/run/ran.KEY when it is done. It has a child of its own, which only a signal to the whole group reaches.
 slow_handler() {
 	everywhere slow <<-SH
 		#!/bin/sh
@@ -95,8 +95,8 @@ order() {
 	ask "$FRONT" POST "/cgi-bin/$policy/orders" -H "Idempotency-Key: $key" -d "item=$key&quantity=1" "$@"
 }
 
-# begin_ask POLICY NAME KEY: an `ask` that goes on; the process is $asking. Its status comes to $WEB/status.KEY, its body to
-# $WEB/body.KEY.
+# begin_ask POLICY NAME KEY: an `ask` that goes on; the process is $asking. Its status comes to $WEB/status.KEY, its
+# body to $WEB/body.KEY.
 begin_ask() {
 	curl --silent --max-time 60 --output "$WEB/body.$3" --write-out '%{http_code}' -d x \
 		-H "Idempotency-Key: $3" "http://127.0.0.1:$(web_port "$FRONT")/cgi-bin/$1/$2" \
@@ -125,7 +125,8 @@ is_state() {
 # lapsed KEY: the lease of that record is over, renewals included.
 lapsed() {
 	[[ $(sql <<<"SELECT COUNT(*) FROM oncewrap.once_record r LEFT JOIN oncewrap.once_lease l USING (token)
-		WHERE key_text='$1' AND GREATEST(r.lease_until, COALESCE(l.lease_until, r.lease_until)) <= UTC_TIMESTAMP(6)") == 1 ]]
+		WHERE key_text='$1' AND r.lease_until <= UTC_TIMESTAMP(6)
+		AND COALESCE(l.lease_until, r.lease_until) <= UTC_TIMESTAMP(6)") == 1 ]]
 }
 
 # plan POINT ACTION: what the next process that comes to POINT does to itself (src/base/fault.h).

@@ -11,7 +11,9 @@ setup_file() {
 
 setup() {
 	rm -f "$WEB/run/go"
-	[[ -e $WEB/run/oncewrap.pid ]] && ! process_gone "$(wrap_pid)" || wrap_start
+	if [[ ! -e $WEB/run/oncewrap.pid ]] || process_gone "$(wrap_pid)"; then
+		wrap_start
+	fi
 }
 
 teardown_file() {
@@ -84,8 +86,7 @@ only_one_of() {
 	wait_until 10 begun reloading
 	ask "$FRONT" POST /cgi-bin/rerun/orders -d 'item=keyless&quantity=1'
 	same 'without a key, before' 201 "$ANSWER"
-	sed 's,{ name = "rerun"; path = "/cgi-bin/rerun/\*"; },{ name = "rerun"; path = "/cgi-bin/rerun/*"; key: { required = true; }; },' \
-		"$WEB/etc/oncewrap.conf" >"$WEB/etc/new.conf"
+	sed '/name = "rerun"/s,; },; key: { required = true; }; },' "$WEB/etc/oncewrap.conf" >"$WEB/etc/new.conf"
 	cp "$WEB/etc/new.conf" "$WEB/etc/oncewrap.conf"
 	kill -HUP "$(wrap_pid)"
 	wait_until 10 refuses_without_key

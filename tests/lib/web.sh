@@ -63,8 +63,8 @@ web_free_port() {
 	echo "$port"
 }
 
-# web_start FRONT: start that web server; its port is then $(web_port FRONT). A test may have put a file of its own in the
-# place of the one of docs/deploy: $WEB/etc/FRONT.conf.
+# web_start FRONT: start that web server; its port is then $(web_port FRONT). A test may have put a file of its own in
+# the place of the one of docs/deploy: $WEB/etc/FRONT.conf.
 web_start() {
 	local front=$1 port pid try
 	[[ -e $WEB/etc/$front.conf ]] || deploy_fill "$front.conf" >"$WEB/etc/$front.conf"
@@ -192,7 +192,8 @@ WRAP_RUNNER=()
 # wrap_start [FILE]: the pool, with that configuration ($WEB/etc/oncewrap.conf), its log in $WEB/log/oncewrap.log.
 wrap_start() {
 	env -i PATH=/usr/local/bin:/usr/bin:/bin SHOP_CNF="$WEB/etc/shop.cnf" \
-		ONCEWRAP_FAULT_FILE="$WEB/run/fault" "${WRAP_RUNNER[@]}" "$WEB/sbin/oncewrap" --config "${1:-$WEB/etc/oncewrap.conf}" \
+		ONCEWRAP_FAULT_FILE="$WEB/run/fault" "${WRAP_RUNNER[@]}" \
+		"$WEB/sbin/oncewrap" --config "${1:-$WEB/etc/oncewrap.conf}" \
 		</dev/null >>"$WEB/log/oncewrap.log" 2>&1 3>&- 4>&- &
 	echo $! >"$WEB/run/oncewrap.pid"
 	wait_until 15 wrap_ready_or_ended && ! process_gone "$(wrap_pid)" && return 0
@@ -255,8 +256,8 @@ sql() {
 	mariadb_sql "$@"
 }
 
-# store_begin [DIRECTORY]: a MariaDB of our own with the accounts of sql/grants.sql and one for the example handlers, and
-# the option files that docs/deploy names. What grants.sql says of tables has to wait for store_migrate.
+# store_begin [DIRECTORY]: a MariaDB of our own with the accounts of sql/grants.sql and one for the example handlers,
+# and the option files that docs/deploy names. What grants.sql says of tables has to wait for store_migrate.
 store_begin() {
 	local group
 	mariadb_start "${1:-$WEB/mariadb}" || return 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
-# Identical requests in the same instant, through every web server: the rows of the handler's own table say how many ran.
+# Identical requests in the same instant, through every web server: the rows of the handler's own table say how
+# many ran.
 
 load ../lib/web.sh
 
@@ -49,7 +50,8 @@ rounds() {
 	done
 	sql <<<"SELECT item, COUNT(*), MAX(id) FROM shop.orders WHERE item LIKE 'round-$1-%' GROUP BY item" >"$WEB/rows"
 	FRONT=$1
-	same 'rounds, rounds that went wrong' '100 0' "$(awk -f "$BATS_TEST_DIRNAME/rounds.awk" "$WEB/rows" "$WEB/answers.round-$1-"*)"
+	same 'rounds, rounds that went wrong' '100 0' \
+		"$(awk -f "$BATS_TEST_DIRNAME/rounds.awk" "$WEB/rows" "$WEB/answers.round-$1-"*)"
 }
 
 @test 'C1: two identical requests at once run once, through every web server' {

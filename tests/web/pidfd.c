@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * A stand-in for pidfd_open(2), which valgrind 3.19 does not know: a pipe that becomes readable when the process has ended.
- * Loaded by LD_PRELOAD, it takes the place of glibc's syscall() for that one number.
+ * A stand-in for pidfd_open(2), which valgrind 3.19 does not know: a pipe that becomes readable
+ * when the process has ended. Loaded by LD_PRELOAD, it takes the place of glibc's syscall() for
+ * that one number.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -40,7 +41,7 @@ static long open_pidfd(pid_t pid)
 	struct watch *watch = malloc(sizeof(*watch));
 	if (watch == NULL || pipe2(ends, O_CLOEXEC) != 0)
 		abort();
-	*watch = (struct watch){ pid, ends[1] };
+	*watch = (struct watch){pid, ends[1]};
 	if (pthread_create(&thread, NULL, await, watch) != 0)
 		abort();
 	pthread_detach(thread);

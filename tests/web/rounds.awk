@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
-# What became of many volleys of twenty: the first file has a line a volley, the item, its rows and the last row's number;
-# each other is named answers.ITEM and holds what volley printed. Prints how many volleys there were, and in how many
+# What became of many volleys of twenty: the first file has a line a volley, the item, its rows and the last row's
+# number; each other is named answers.ITEM and holds what volley printed. Prints how many volleys there were, and in how many
 # not exactly one ran, or an answer was neither the first one's, its replay, nor 409.
 FNR == NR {
 	rows[$1] = $2
