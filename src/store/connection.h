@@ -43,8 +43,7 @@ struct connection {
 void connection_init(struct connection *connection, const struct config_store *config,
 		     enum connection_use use, const char *group);
 
-/* Say goodbye, if that is possible without waiting, and free everything. Usable again afterwards.
- */
+/* Say goodbye, if that needs no waiting, and free everything. Usable again afterwards. */
 void connection_close(struct connection *connection);
 
 /* Give it up without a word: what is under way on the server is left to itself. */

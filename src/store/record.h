@@ -27,8 +27,7 @@ enum record_state {
 	0x01u /* complete, but the answer was too large, or lost, and was not stored */
 
 /* What moves a record. Each is one conditional statement (MOVE_RELEASE: one of two); the table in
- * record.c says from where to where, and is what a test holds the statements' conditions against.
- */
+ * record.c says from where to where, and a test holds the statements' conditions against it. */
 enum record_move {
 	MOVE_CLAIM,
 	MOVE_RECLAIM,

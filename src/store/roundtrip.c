@@ -429,8 +429,7 @@ enum roundtrip_state roundtrip_step(struct roundtrip *roundtrip, short revents)
 
 void roundtrip_cancel(struct roundtrip *roundtrip)
 {
-	/* Every wait ends in an error now, and no step after an error waits without a connection.
-	 */
+	/* Every wait ends in an error now, and no step after an error waits unconnected. */
 	while (roundtrip_step(roundtrip, 0) == ROUNDTRIP_PENDING)
 		;
 	connection_drop(roundtrip->connection);
@@ -445,8 +444,7 @@ enum roundtrip_state roundtrip_run(struct roundtrip *roundtrip, int64_t deadline
 		roundtrip_poll(roundtrip, &fd, &until);
 		until = until < deadline ? until : deadline;
 		int ready = poll(&fd, 1, clock_wait(until));
-		/* A signal is the business of whoever let it in: the statement is seen to its end.
-		 */
+		/* A signal is the business of whoever let it in. */
 		if (ready < 0 && errno == EINTR)
 			continue;
 		state = roundtrip_step(roundtrip, ready > 0 ? fd.revents : 0);

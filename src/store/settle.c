@@ -41,9 +41,8 @@ static enum store_result issue(struct settlement *settlement, enum statement_nam
 	return result;
 }
 
-/* Nothing was changed: is that because it had been done? My token, in the state that the settlement
- * leads to: by my own commit whose reply was lost (case C22), or by the handler in its transaction.
- */
+/* Nothing was changed: is that because it had been done? My token, in the state that this leads to:
+ * by my own commit whose reply was lost (case C22), or by the handler in its transaction. */
 static enum store_result look(struct settlement *settlement, enum record_state target)
 {
 	struct record record;
@@ -52,15 +51,15 @@ static enum store_result look(struct settlement *settlement, enum record_state t
 					      settlement->deadline, settlement->error);
 	bool mine =
 	    result == STORE_DONE && memcmp(record.token, settlement->token, TOKEN_LENGTH) == 0;
-	if (mine && record.state != target)
+	if (mine && record.state != target) {
 		result = STORE_NO_ROW;
-	else if (result == STORE_DOWN)
+	} else if (result == STORE_DOWN) {
 		result = STORE_UNCERTAIN;
-	else if (!mine && target == RECORD_RELEASED && settlement->in_doubt)
-		result =
-		    STORE_DONE; /* released by the first issue, and perhaps claimed anew since */
-	else if (!mine)
-		result = STORE_NO_ROW;
+	} else if (!mine) {
+		/* In doubt: released by the first issue, and perhaps claimed anew since. */
+		bool released = target == RECORD_RELEASED && settlement->in_doubt;
+		result = released ? STORE_DONE : STORE_NO_ROW;
+	}
 	record_free(&record);
 	return result;
 }

@@ -29,13 +29,11 @@ struct store;
 
 enum store_result {
 	STORE_DONE,   /* it holds: the row was changed, or read */
-	STORE_NO_ROW, /* the condition did not hold (the row has gone or moved on), or no such row
-		       */
+	STORE_NO_ROW, /* the condition did not hold (the row has gone or moved on), or no row */
 	STORE_BUSY,   /* 1205: another session is at work on the row */
 	/* The connection was lost, or time ran out, when it may have been done; it may yet be. */
 	STORE_UNCERTAIN,
-	STORE_DOWN, /* the database cannot be reached or refuses; nothing was done; *error: the cure
-		     */
+	STORE_DOWN, /* not to be reached, or refused; nothing was done; *error has the cure */
 };
 
 /* Never connects. NULL when out of memory. `config` is borrowed and must outlive the store. */

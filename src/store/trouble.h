@@ -11,13 +11,11 @@
 #include <stdbool.h>
 
 enum trouble {
-	TROUBLE_BUSY, /* another session holds the row: nothing was done, and it is no fault (case
-			 C2) */
+	TROUBLE_BUSY,     /* another session holds the row; nothing done, no fault (case C2) */
 	TROUBLE_DEADLOCK, /* rolled back: the same statement again */
 	TROUBLE_STOPPED,  /* killed on the server, the connection lives: the same statement again */
-	TROUBLE_GONE, /* the connection, or the server behind it: the same statement over a new one
-		       */
-	TROUBLE_REFUSED, /* will be refused again until a person cures it */
+	TROUBLE_GONE,     /* the connection or the server: the same statement over a new one */
+	TROUBLE_REFUSED,  /* will be refused again until a person cures it */
 };
 
 enum trouble trouble_of(unsigned code);

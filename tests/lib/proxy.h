@@ -12,11 +12,9 @@
 enum proxy_harm {
 	PROXY_NONE,
 	PROXY_LOSE_REQUEST, /* the connection breaks before the server has heard of it */
-	PROXY_LOSE_REPLY, /* the server has done it; the connection breaks, nothing of the reply got
-			     through */
-	PROXY_LOSE_END, /* the row got through, the end of the result did not; the connection breaks
-			 */
-	PROXY_FAIL_END, /* the row got through; in place of the result's end comes an error */
+	PROXY_LOSE_REPLY,   /* the server has done it; the connection breaks before the reply */
+	PROXY_LOSE_END,     /* the row got through; the connection breaks before the result's end */
+	PROXY_FAIL_END,     /* the row got through; in place of the result's end comes an error */
 };
 
 struct proxy {

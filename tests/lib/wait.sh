@@ -25,9 +25,9 @@ process_gone() {
 	[[ $line == Z* || $line == X* ]]
 }
 
-# group_gone PGID: no process is in that process group.
+# group_gone PGID: no living process is in that process group.
 group_gone() {
-	! pgrep -g "$1" >/dev/null
+	! pgrep -g "$1" -r D,R,S,T,t >/dev/null
 }
 
 # port_open PORT: somebody accepts connections on that loopback port.

@@ -74,8 +74,7 @@ static void let_rivals(unsigned count, void (*act)(struct store *store, unsigned
 			_exit(0);
 		}
 	}
-	/* In the order in which they end: one that fails must not leave the others waiting for it.
-	 */
+	/* In the order in which they end: the others may be waiting for one that fails. */
 	for (unsigned i = 0; i < count; i++)
 		database_end(-1);
 }

@@ -190,3 +190,13 @@ refused() {
 		same 'runs by the other spelling' 0 "$(ran "underscore-$FRONT")"
 	done
 }
+
+@test 'a body over limits.max_body gets 413 from oncewrap and not from the web server, and nothing runs' {
+	head -c $((16 * 1024 * 1024 + 1)) /dev/zero >"$WEB/body"
+	for FRONT in $FRONTS; do
+		before=$(runs count) known=$(records)
+		ask "$FRONT" POST /cgi-bin/guarded/count -H "Idempotency-Key: over-$FRONT" --data-binary "@$WEB/body"
+		refused 413 "$before" "$known"
+		same type application/problem+json "$(answer_header Content-Type)"
+	done
+}
