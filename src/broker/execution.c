@@ -137,6 +137,24 @@ out:
 	return result;
 }
 
+static enum store_result settle_once(struct execution *execution, int64_t deadline,
+				     struct error *error)
+{
+	struct exchange *exchange = execution->exchange;
+	switch (execution->judgement.settlement) {
+	case SETTLE_STORE:
+	case SETTLE_NOT_KEPT:
+		return store_answer(execution, deadline, error);
+	case SETTLE_RELEASE:
+		return store_release(exchange->store, exchange->claim.id, exchange->claim.token,
+				     deadline, error);
+	case SETTLE_UNKNOWN:
+		return store_mark_unknown(exchange->store, exchange->claim.id,
+					  exchange->claim.token, deadline, error);
+	}
+	return STORE_DOWN;
+}
+
 /* Make the judgement stand in the record; what cannot be made to stand before the deadline is left
  * to the lease. */
 static enum store_result settle(struct execution *execution)
@@ -148,30 +166,22 @@ static enum store_result settle(struct execution *execution)
 	    [SETTLE_RELEASE] = "released",
 	    [SETTLE_UNKNOWN] = "unknown_outcome",
 	};
-	enum settlement settlement = execution->judgement.settlement;
+	enum settlement *settlement = &execution->judgement.settlement;
 	int64_t from = clock_now();
 	int64_t deadline = from + exchange->config->store.settle_timeout;
 	struct error error = {0};
-	enum store_result result = STORE_DOWN;
-	switch (settlement) {
-	case SETTLE_STORE:
-	case SETTLE_NOT_KEPT:
-		result = store_answer(execution, deadline, &error);
-		break;
-	case SETTLE_RELEASE:
-		result = store_release(exchange->store, exchange->claim.id, exchange->claim.token,
-				       deadline, &error);
-		break;
-	case SETTLE_UNKNOWN:
-		result = store_mark_unknown(exchange->store, exchange->claim.id,
-					    exchange->claim.token, deadline, &error);
-		break;
+	enum store_result result = settle_once(execution, deadline, &error);
+	/* A connection made anew may carry less than the one that was asked: then the answer is its
+	 * client's, and not kept (case C20). */
+	if (result == STORE_DOWN && error.kind == ERROR_LIMIT && *settlement == SETTLE_STORE) {
+		*settlement = SETTLE_NOT_KEPT;
+		result = settle_once(execution, deadline, &error);
 	}
 	exchange->store_ms += clock_now() - from;
-	exchange->settlement = result == STORE_DONE     ? names[settlement]
+	exchange->settlement = result == STORE_DONE     ? names[*settlement]
 			       : result == STORE_NO_ROW ? "lease_lost"
 							: "unsettled";
-	if (result != STORE_DONE || settlement == SETTLE_UNKNOWN)
+	if (result != STORE_DONE || *settlement == SETTLE_UNKNOWN)
 		log_judgement(execution, result == STORE_DONE ? &execution->body_error : &error);
 	return result;
 }
