@@ -68,12 +68,12 @@ void claim_difference(const struct exchange *exchange, char *text, size_t size)
 	}
 }
 
-static void log_claim_event(const struct exchange *exchange, const char *event)
+static void log_claim_event(const struct exchange *exchange, const char *event, uint32_t attempt)
 {
 	log_begin(LOG_LEVEL_INFO, event);
 	log_field_text("route", exchange->route->name);
 	log_field_hex("record", exchange->claim.id, DIGEST_LENGTH);
-	log_field_number("attempt", exchange->attempt);
+	log_field_number("attempt", attempt);
 	log_end();
 }
 
@@ -89,7 +89,7 @@ static enum step reclaim(struct exchange *exchange, int64_t deadline, enum verdi
 		exchange->attempt = 1;
 		exchange->lease_from = from;
 		*verdict = VERDICT_FIRST;
-		log_claim_event(exchange, "reclaim");
+		log_claim_event(exchange, "reclaim", exchange->attempt);
 		return STEP_VERDICT;
 	case STORE_NO_ROW:
 		return STEP_AGAIN;
@@ -110,7 +110,7 @@ static enum step take_over(struct exchange *exchange, int64_t deadline, enum ver
 	case STORE_DONE:
 		exchange->lease_from = from;
 		*verdict = VERDICT_FIRST;
-		log_claim_event(exchange, "takeover");
+		log_claim_event(exchange, "takeover", exchange->attempt);
 		return STEP_VERDICT;
 	case STORE_NO_ROW:
 		return STEP_AGAIN;
@@ -128,7 +128,7 @@ static enum step lapse(struct exchange *exchange, int64_t deadline, enum verdict
 	switch (result) {
 	case STORE_DONE:
 		*verdict = VERDICT_UNKNOWN;
-		log_claim_event(exchange, "unknown_outcome");
+		log_claim_event(exchange, "unknown_outcome", exchange->record.attempt);
 		return STEP_VERDICT;
 	case STORE_NO_ROW:
 		return STEP_AGAIN;

@@ -143,10 +143,11 @@ void launch_log(struct launch *launch)
 {
 	const struct run_result *result = &launch->run;
 	if (result->group_stuck)
-		log_message(LOG_LEVEL_ERROR, "handler",
-			    "%s was sent KILL, but its process group is not confirmed gone; look for "
-			    "its processes with ps(1)",
-			    launch->request->script.file);
+		log_message(
+		    LOG_LEVEL_ERROR, "handler",
+		    "%s was sent KILL, but its process group is not confirmed gone; look for "
+		    "its processes with ps(1)",
+		    launch->request->script.file);
 	bool good = result->end == RUN_EXITED && result->exit_status == 0 &&
 		    launch->response.state == CGI_RESPONSE_BODY;
 	if (launch->complaint.length > 0)

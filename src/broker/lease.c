@@ -44,6 +44,7 @@ static void take_state(struct lease *lease, enum renewal_state state, const stru
 	case RENEWAL_PENDING:
 		return;
 	case RENEWAL_HELD:
+		lease->failing = false;
 		lease->confirmed_until = lease->sent + lease->length;
 		lease->next = lease->sent + lease->length / 3;
 		return;
@@ -55,7 +56,9 @@ static void take_state(struct lease *lease, enum renewal_state state, const stru
 	case RENEWAL_FAILED: {
 		int64_t pause = lease->length / 20;
 		lease->next = clock_now() + (pause > LEAST_RETRY_MS ? pause : LEAST_RETRY_MS);
-		log_renewal(lease, "renewal_failed", error->message);
+		if (!lease->failing)
+			log_renewal(lease, "renewal_failed", error->message);
+		lease->failing = true;
 		return;
 	}
 	}

@@ -22,6 +22,7 @@ struct lease {
 	int64_t sent;            /* when the one under way was sent */
 	int64_t step_deadline;   /* until when the one under way may rest */
 	bool under_way;
+	bool failing;   /* the last renewal failed: told once, not at every try */
 	bool lost;      /* closed by somebody else, or not confirmed in time */
 	bool must_hold; /* the route lets another run once it is over */
 };

@@ -116,8 +116,8 @@ static const struct {
     [VERDICT_UNSETTLED] = {"unsettled",
 			   503,
 			   FIXED,
-			   {"Answer not yet stored",
-			    "The request was processed, but its answer could not be stored yet. "
+			   {"Not settled",
+			    "The request was begun, but its outcome could not be settled yet. "
 			    "Retry later with the same key.",
 			    5, true}},
     [VERDICT_INTERNAL_ERROR] = {"internal_error",
