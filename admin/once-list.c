@@ -249,7 +249,7 @@ static int list_records(struct connect *connect, const struct listing_filter *fi
 		return connect_failed(connect, NAME, &error);
 	if (status == GO_ON && more)
 		fprintf(stderr,
-			NAME ": there are more than these %" PRIu64 "; --limit=0 lists all\n",
+			NAME ": there are more than the %" PRIu64 " listed; --limit=0 lists all\n",
 			filter->limit);
 	return status == GO_ON ? EX_OK : status;
 }

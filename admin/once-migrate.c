@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
-#include <time.h>
 
 #include "admin/common/connect.h"
 #include "admin/common/options.h"
@@ -49,10 +48,9 @@ static struct cell checksum_of(const void *row)
 static struct cell applied_at_of(const void *row)
 {
 	const struct schema_entry *entry = row;
-	struct tm parts = {0};
-	if (strptime(entry->applied_at, "%Y-%m-%dT%H:%M:%SZ", &parts) == NULL)
+	if (entry->status == SCHEMA_PENDING)
 		return (struct cell){0};
-	return cell_number(CELL_TIME, (int64_t)timegm(&parts) * 1000);
+	return cell_number(CELL_TIME, entry->applied_ms);
 }
 
 static struct cell applied_by_of(const void *row)

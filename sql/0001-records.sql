@@ -52,6 +52,8 @@ CREATE TABLE IF NOT EXISTS once_lease (
 	CONSTRAINT once_lease_deadline CHECK (lease_until >= '1970-01-01')
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=ascii COLLATE=ascii_bin;
 
+-- The claim that holds a natural key, by its record and token, until the window is over. A row without settled_at
+-- stands for nothing once its record has gone, has another token or was released.
 CREATE TABLE IF NOT EXISTS once_natural_key (
 	natural_id BINARY(32) NOT NULL COMMENT 'SHA-256 over length-prefixed tenant, scope, values',
 	record_id BINARY(32) NOT NULL,

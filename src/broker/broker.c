@@ -10,11 +10,14 @@
 #include "broker/claim.h"
 #include "broker/exchange.h"
 #include "broker/execution.h"
+#include "broker/observe.h"
 #include "broker/pass.h"
+#include "broker/rebuild.h"
 #include "broker/refusal.h"
 #include "broker/replay.h"
 #include "idem/identity.h"
 #include "idem/key.h"
+#include "idem/natural_key.h"
 #include "idem/tenant.h"
 
 #include <stdlib.h>
@@ -24,17 +27,19 @@ struct broker {
 	const struct config *config;
 	struct store *store;
 	struct renewal *renewal;
+	struct bell *bell;
 	struct store_owner owner;
 	struct error owner_error;
 	bool owner_known;
 };
 
-struct broker *broker_new(const struct config *config)
+struct broker *broker_new(const struct config *config, struct bell *bell)
 {
 	struct broker *broker = calloc(1, sizeof(*broker));
 	if (broker == NULL)
 		return NULL;
 	broker->config = config;
+	broker->bell = bell;
 	broker->store = store_new(&config->store);
 	broker->renewal = broker->store == NULL ? NULL : renewal_new(broker->store);
 	if (broker->renewal == NULL) {
@@ -101,11 +106,18 @@ static void log_obstacle(const struct request *request, enum verdict verdict, in
 	log_end();
 }
 
+/* An observed request was run whatever its verdict. */
+static const char *event_of(const struct route *route)
+{
+	return route->mode == ROUTE_OBSERVE ? "observed" : "request";
+}
+
 static void log_exchange(const struct exchange *exchange, enum verdict verdict,
 			 const struct error *error)
 {
 	bool known = exchange->record.created_ms != 0;
-	log_begin(exchange->status >= 500 ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO, "request");
+	log_begin(exchange->status >= 500 ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
+		  event_of(exchange->route));
 	log_field_text("route", exchange->route->name);
 	log_field_bytes("tenant", exchange->tenant.data, exchange->tenant.length);
 	if (exchange->config->log_keys)
@@ -131,6 +143,32 @@ static void log_exchange(const struct exchange *exchange, enum verdict verdict,
 	log_field_number("store_ms", exchange->store_ms);
 	log_field_text("message", error->message[0] != '\0' ? error->message : NULL);
 	log_end();
+}
+
+/* What was only observed holds no natural key: it would keep others from running. */
+static int prepare_natural(struct exchange *exchange, const struct identity *identity,
+			   struct error *error)
+{
+	const struct route *route = exchange->route;
+	struct error why = {0};
+	if (route->mode == ROUTE_OBSERVE)
+		return 0;
+	switch (natural_key_compute(route, identity, &exchange->request->params,
+				    exchange->request->document, exchange->natural.id, &why)) {
+	case NATURAL_KEY_FOUND:
+		exchange->natural.window = route->natural_window;
+		exchange->has_natural = true;
+		return 0;
+	case NATURAL_KEY_ABSENT:
+		if (route->natural_values.count > 0)
+			log_message(LOG_LEVEL_INFO, "natural_key", "route %s: not looked at: %s",
+				    route->name, why.message);
+		return 0;
+	case NATURAL_KEY_FAILED:
+		break;
+	}
+	*error = why;
+	return -1;
 }
 
 /* Fill the claim from key, tenant and request. */
@@ -171,34 +209,50 @@ static int prepare_claim(struct broker *broker, struct exchange *exchange, struc
 		return -1;
 	}
 	claim->parts_length = exchange->fingerprint.parts_length;
-	return 0;
+	return prepare_natural(exchange, &identity, error);
+}
+
+static enum verdict run_unprotected(struct exchange *exchange)
+{
+	struct pass_result result;
+	pass_through(exchange->config, exchange->request, exchange->reply, &result);
+	exchange->status = result.status;
+	exchange->app_status = result.app_status;
+	exchange->handler_ms = result.handler_ms;
+	return VERDICT_STORE_DOWN;
+}
+
+static enum verdict refuse(struct exchange *exchange, enum verdict verdict)
+{
+	struct refusal_facts facts = {0};
+	if (verdict == VERDICT_DUPLICATE) {
+		facts.location = buffer_text(&exchange->holder.location);
+		facts.first_ms = exchange->holder.settled_ms;
+	}
+	exchange->status = refusal_send(exchange->reply, exchange->request->method, verdict,
+					exchange->route, &facts);
+	return verdict;
 }
 
 /* From the claim's verdict to the answer; returns the verdict as it turned out. */
 static enum verdict answer(struct exchange *exchange, enum verdict verdict)
 {
+	if (exchange->route->mode == ROUTE_OBSERVE)
+		return observe_run(exchange, verdict);
 	switch (verdict) {
 	case VERDICT_FIRST:
 		return execution_run(exchange);
 	case VERDICT_REPLAYED:
 		replay_send(exchange);
 		return verdict;
+	case VERDICT_NOT_KEPT:
+		return rebuild_may(exchange) ? rebuild_run(exchange) : refuse(exchange, verdict);
 	case VERDICT_STORE_DOWN:
-		if (exchange->route->store_down == STORE_DOWN_RUN) {
-			struct pass_result result;
-			pass_through(exchange->config, exchange->request, exchange->reply, &result);
-			exchange->status = result.status;
-			exchange->app_status = result.app_status;
-			exchange->handler_ms = result.handler_ms;
-			return verdict;
-		}
-		break;
+		return exchange->route->store_down == STORE_DOWN_RUN ? run_unprotected(exchange)
+								     : refuse(exchange, verdict);
 	default:
-		break;
+		return refuse(exchange, verdict);
 	}
-	exchange->status = refusal_send(exchange->reply, exchange->request->method, verdict,
-					exchange->route, NULL);
-	return verdict;
 }
 
 /* A request with a key and a tenant. */
@@ -217,17 +271,24 @@ static int handle_keyed(struct broker *broker, struct exchange *exchange)
 	}
 	verdict = answer(exchange, verdict);
 	log_exchange(exchange, verdict, &error);
+	buffer_free(&exchange->holder.location);
 	record_free(&exchange->record);
 	return exchange->app_status;
 }
 
-/* Refused before there is anything to claim. */
-static int refuse_early(struct exchange *exchange, enum verdict verdict, const struct error *why)
+/* Settled before there is anything to claim: refused, or where the route only observes, run. */
+static int end_early(struct exchange *exchange, enum verdict verdict, const struct error *why)
 {
+	if (why->kind == ERROR_MEMORY)
+		verdict = VERDICT_INTERNAL_ERROR; /* of ours, whatever it kept us from reading */
 	const char *detail = why->message[0] != '\0' ? why->message : NULL;
-	exchange->status = refusal_send(exchange->reply, exchange->request->method, verdict,
-					exchange->route, detail);
-	log_begin(LOG_LEVEL_INFO, "request");
+	if (exchange->route->mode == ROUTE_OBSERVE)
+		observe_run(exchange, verdict);
+	else
+		exchange->status =
+		    refusal_send(exchange->reply, exchange->request->method, verdict,
+				 exchange->route, &(struct refusal_facts){.detail = detail});
+	log_begin(LOG_LEVEL_INFO, event_of(exchange->route));
 	log_field_text("route", exchange->route->name);
 	log_field_text("verdict", verdict_name(verdict));
 	log_field_bool("replayed", false);
@@ -235,26 +296,38 @@ static int refuse_early(struct exchange *exchange, enum verdict verdict, const s
 	log_field_number("elapsed_ms", clock_now() - exchange->request->started);
 	log_field_text("message", detail);
 	log_end();
-	return 0;
+	return exchange->app_status;
+}
+
+/* Empty is not wrong: a request without a body has nothing to parse. */
+static bool body_is_bad(const struct exchange *exchange, struct error *why)
+{
+	const struct request *request = exchange->request;
+	return exchange->route->require_json && body_length(request->body) > 0 &&
+	       !document_is_json(request->document, why);
 }
 
 static int handle_guarded(struct broker *broker, struct exchange *exchange)
 {
 	const struct route *route = exchange->route;
-	const struct request *request = exchange->request;
+	struct request *request = exchange->request;
 	struct error why = {0};
-	switch (key_read(route, &request->params, &exchange->key, &why)) {
+	if (request_open_document(request, &why) != 0)
+		return end_early(exchange, VERDICT_INTERNAL_ERROR, &why);
+	switch (key_read(route, &request->params, request->document, &exchange->key, &why)) {
 	case KEY_INVALID:
-		return refuse_early(exchange, VERDICT_KEY_INVALID, &why);
+		return end_early(exchange, VERDICT_KEY_INVALID, &why);
 	case KEY_ABSENT:
 		if (route_requires_key(route, request->method))
-			return refuse_early(exchange, VERDICT_KEY_MISSING, &why);
+			return end_early(exchange, VERDICT_KEY_MISSING, &why);
 		return pass(broker, exchange->request, exchange->reply);
 	case KEY_FOUND:
 		break;
 	}
 	if (tenant_read(route, &request->params, &exchange->tenant, &why) != TENANT_FOUND)
-		return refuse_early(exchange, VERDICT_TENANT_MISSING, &why);
+		return end_early(exchange, VERDICT_TENANT_MISSING, &why);
+	if (body_is_bad(exchange, &why))
+		return end_early(exchange, VERDICT_BAD_BODY, &why);
 	return handle_keyed(broker, exchange);
 }
 
@@ -278,6 +351,7 @@ int broker_handle(struct broker *broker, struct request *request, const struct r
 	    .route = request->route,
 	    .store = broker->store,
 	    .renewal = broker->renewal,
+	    .bell = broker->bell,
 	    .request = request,
 	    .reply = reply,
 	};

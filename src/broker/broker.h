@@ -6,14 +6,15 @@
 #ifndef ONCEWRAP_BROKER_BROKER_H
 #define ONCEWRAP_BROKER_BROKER_H
 
+#include "broker/bell.h"
 #include "broker/reply.h"
 #include "broker/request.h"
 #include "config/config.h"
 
 struct broker;
 
-/* `config` is borrowed. NULL when out of memory. */
-struct broker *broker_new(const struct config *config);
+/* `config` and `bell` (NULL: none) are borrowed. NULL when out of memory. */
+struct broker *broker_new(const struct config *config, struct bell *bell);
 void broker_free(struct broker *broker);
 
 /* Decide, run or replay, answer, log. Returns the FastCGI appStatus: the handler's exit status, 128

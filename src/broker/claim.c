@@ -5,19 +5,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "handler/slot.h"
+#include "broker/natural.h"
+#include "broker/wait.h"
 
-#include <poll.h>
 #include <string.h>
 
 /* How often a claim starts over because the row went or moved between two of its statements. Each
  * turn means that somebody else got something done, so this is met only by a storm on one key; then
  * "in flight" is true. */
 #define MOST_TURNS 64
-
-/* Between two looks of a waiter, doubling. */
-#define FIRST_LOOK_MS 5
-#define LAST_LOOK_MS  250
 
 /* What is to be done about a record that was found. */
 enum step {
@@ -82,8 +78,11 @@ static enum step reclaim(struct exchange *exchange, int64_t deadline, enum verdi
 			 struct error *error)
 {
 	int64_t from = clock_now();
-	enum store_result result = store_reclaim(exchange->store, &exchange->claim,
-						 exchange->record.token, deadline, error);
+	/* A tombstone's expiry is its end; anything else is one for a while first. */
+	int64_t tombstone =
+	    exchange->record.state == RECORD_COMPLETE ? exchange->route->tombstone : 0;
+	enum store_result result = store_reclaim(
+	    exchange->store, &exchange->claim, exchange->record.token, tombstone, deadline, error);
 	switch (result) {
 	case STORE_DONE:
 		exchange->attempt = 1;
@@ -128,6 +127,7 @@ static enum step lapse(struct exchange *exchange, int64_t deadline, enum verdict
 	switch (result) {
 	case STORE_DONE:
 		*verdict = VERDICT_UNKNOWN;
+		bell_ring(exchange->bell, exchange->claim.id);
 		log_claim_event(exchange, "unknown_outcome", exchange->record.attempt);
 		return STEP_VERDICT;
 	case STORE_NO_ROW:
@@ -160,14 +160,28 @@ static enum step judge_in_flight(struct exchange *exchange, int64_t deadline, en
 		   : lapse(exchange, deadline, verdict, error);
 }
 
+/* Past its retention, yet still to be told about (times.tombstone)? A purge makes it a tombstone in
+ * the table too, whose expiry is its end. */
+static bool is_tombstone(const struct exchange *exchange)
+{
+	const struct record *record = &exchange->record;
+	return record->state == RECORD_COMPLETE && record->expired_for < exchange->route->tombstone;
+}
+
 /* Another's record: what it means for this request. Expiry comes first, then the fingerprint, then
  * the state, on every path. */
 static enum step judge_record(struct exchange *exchange, int64_t deadline, enum verdict *verdict,
 			      struct error *error)
 {
 	struct record *record = &exchange->record;
-	if (record->expired && record->state == RECORD_COMPLETE)
+	bool answered = record->state == RECORD_COMPLETE || record->state == RECORD_EXPIRED;
+	if (record->expired && answered) {
+		if (is_tombstone(exchange)) {
+			*verdict = VERDICT_EXPIRED;
+			return STEP_VERDICT;
+		}
 		return reclaim(exchange, deadline, verdict, error);
+	}
 	bool gives_way = record->expired && record->state == RECORD_IN_FLIGHT;
 	if (!gives_way && !fingerprint_is_equal(exchange)) {
 		*verdict = VERDICT_MISMATCH;
@@ -216,8 +230,10 @@ static enum step claim_once(struct exchange *exchange, int64_t deadline, enum ve
 	int64_t from = clock_now();
 	enum store_result result =
 	    store_claim(exchange->store, &exchange->claim, &exchange->record, deadline, error);
-	if (result == STORE_BUSY)
+	if (result == STORE_BUSY) {
+		*error = (struct error){0}; /* somebody at work on the row is no trouble */
 		return judge_busy(exchange, deadline, verdict, error);
+	}
 	if (result != STORE_DONE) {
 		*verdict = VERDICT_STORE_DOWN;
 		return STEP_VERDICT;
@@ -243,58 +259,14 @@ static enum verdict claim_now(struct exchange *exchange, struct error *error)
 	return VERDICT_IN_FLIGHT;
 }
 
-/* True when the client went away meanwhile. */
-static bool pause_for_client(const struct exchange *exchange, int64_t milliseconds)
-{
-	struct pollfd client = {.fd = exchange->reply->descriptor(exchange->reply->context),
-				.events = POLLIN | POLLRDHUP};
-	return poll(&client, 1, (int)milliseconds) > 0;
-}
-
-/* Wait for the owner's answer, looking now and then; a key that comes free meanwhile is claimed. */
-static enum verdict wait_for_owner(struct exchange *exchange, struct error *error)
-{
-	int64_t until = clock_now() + exchange->route->wait_timeout;
-	int64_t look = FIRST_LOOK_MS;
-	while (clock_now() < until) {
-		if (pause_for_client(exchange, look))
-			return VERDICT_IN_FLIGHT;
-		look = look * 2 > LAST_LOOK_MS ? LAST_LOOK_MS : look * 2;
-		enum verdict verdict = VERDICT_IN_FLIGHT;
-		int64_t deadline = claim_deadline(exchange);
-		enum store_result result = store_read(exchange->store, exchange->claim.id,
-						      &exchange->record, deadline, error);
-		if (result == STORE_NO_ROW)
-			verdict = claim_now(exchange, error);
-		else if (result != STORE_DONE)
-			verdict = store_trouble(result);
-		else if (judge_record(exchange, deadline, &verdict, error) == STEP_AGAIN)
-			verdict = claim_now(exchange, error);
-		if (verdict != VERDICT_IN_FLIGHT)
-			return verdict;
-	}
-	return VERDICT_IN_FLIGHT;
-}
-
-/* Waiters never fill the pool: somebody must be left to run what they wait for. */
-static size_t most_waiters(const struct exchange *exchange)
-{
-	int64_t workers = exchange->config->workers;
-	int64_t most = exchange->route->max_waiters;
-	if (most == 0)
-		most = workers / 2;
-	return (size_t)(most < workers ? most : workers - 1);
-}
-
 enum verdict claim_decide(struct exchange *exchange, struct error *error)
 {
 	enum verdict verdict = claim_now(exchange, error);
-	if (verdict != VERDICT_IN_FLIGHT || exchange->route->in_flight != IN_FLIGHT_WAIT)
-		return verdict;
-	if (!slot_wait_begin(most_waiters(exchange)))
-		return VERDICT_IN_FLIGHT;
-	verdict = wait_for_owner(exchange, error);
-	slot_wait_end();
+	if (verdict == VERDICT_IN_FLIGHT && exchange->route->in_flight == IN_FLIGHT_WAIT &&
+	    exchange->route->mode == ROUTE_ENFORCE)
+		verdict = wait_for_owner(exchange, claim_now, error);
+	if (verdict == VERDICT_FIRST)
+		verdict = natural_hold(exchange, claim_deadline(exchange), error);
 	return verdict;
 }
 

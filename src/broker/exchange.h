@@ -4,6 +4,7 @@
 #define ONCEWRAP_BROKER_EXCHANGE_H
 
 #include "base/buffer.h"
+#include "broker/bell.h"
 #include "broker/reply.h"
 #include "broker/request.h"
 #include "broker/verdict.h"
@@ -19,6 +20,7 @@ struct exchange {
 	const struct route *route;
 	struct store *store;
 	struct renewal *renewal;
+	struct bell *bell; /* NULL: nobody to wake */
 	struct request *request;
 	const struct reply *reply;
 
@@ -27,12 +29,15 @@ struct exchange {
 	struct buffer tenant;
 	struct fingerprint fingerprint;
 	struct store_claim claim; /* points into the above */
+	struct store_natural natural;
+	bool has_natural; /* the request has a natural key */
 
 	/* what became of it */
-	struct record record;   /* the record as last read; ours or another's */
-	uint32_t attempt;       /* ours, once the claim is won */
-	int64_t lease_from;     /* clock_now before the claim that won was sent */
-	int status;             /* of the answer that was sent */
+	struct record record;               /* the record as last read; ours or another's */
+	uint32_t attempt;                   /* ours, once the claim is won */
+	int64_t lease_from;                 /* clock_now before the claim that won was sent */
+	struct store_natural_holder holder; /* of the natural key, where it is another */
+	int status;                         /* of the answer that was sent */
 	const char *settlement; /* "stored" and so on, for the log; NULL: none was due */
 	int app_status;         /* FastCGI appStatus */
 	int64_t handler_ms;

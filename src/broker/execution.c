@@ -3,10 +3,10 @@
 
 #include "broker/execution.h"
 
-#include "base/body.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "broker/capture.h"
 #include "broker/claim.h"
 #include "broker/judge.h"
 #include "broker/launch.h"
@@ -21,31 +21,10 @@ struct execution {
 	struct exchange *exchange;
 	struct launch launch;
 	struct lease lease;
-	struct body *body; /* the answer's */
-	struct error body_error;
-	bool body_failed;
-	const unsigned char *view; /* the body in one piece */
-	size_t view_length;
+	struct capture capture; /* of the answer's body */
 	struct judgement judgement;
 	struct refusal refusal; /* what the client gets in the handler's stead, where it does */
 };
-
-static bool take(void *context, const void *data, size_t length)
-{
-	struct execution *execution = context;
-	switch (body_append(execution->body, data, length, &execution->body_error)) {
-	case BODY_OK:
-		return false;
-	case BODY_TOO_LARGE:
-		error_set(&execution->body_error, ERROR_LIMIT,
-			  "the answer is larger than limits.max_output");
-		break;
-	case BODY_FAILED:
-		break;
-	}
-	execution->body_failed = true;
-	return true;
-}
 
 static void run(struct execution *execution)
 {
@@ -56,8 +35,8 @@ static void run(struct execution *execution)
 	launch->reply = exchange->reply;
 	launch->exchange = exchange;
 	launch->guest = lease_guest(&execution->lease);
-	launch->take = take;
-	launch->context = execution;
+	launch->take = capture_take;
+	launch->context = &execution->capture;
 	launch_run(launch);
 	lease_finish(&execution->lease);
 	launch_log(launch);
@@ -69,7 +48,7 @@ static void run(struct execution *execution)
 static uint64_t largest_kept(const struct execution *execution)
 {
 	const struct exchange *exchange = execution->exchange;
-	if (execution->view_length > (uint64_t)exchange->config->limits.max_answer)
+	if (execution->capture.length > (uint64_t)exchange->config->limits.max_answer)
 		return 0;
 	uint64_t largest = store_largest_answer(exchange->store);
 	return largest == 0 ? UINT64_MAX : largest;
@@ -77,18 +56,15 @@ static uint64_t largest_kept(const struct execution *execution)
 
 static void judge_run(struct execution *execution)
 {
-	if (!execution->body_failed &&
-	    body_view(execution->body, &execution->view, &execution->view_length,
-		      &execution->body_error) != 0)
-		execution->body_failed = true;
+	capture_finish(&execution->capture);
 	execution->judgement =
 	    judge(&(struct evidence){.route = execution->exchange->route,
 				     .method = execution->exchange->request->method,
 				     .run = &execution->launch.run,
 				     .response = &execution->launch.response,
-				     .body_length = execution->view_length,
+				     .body_length = execution->capture.length,
 				     .largest = largest_kept(execution),
-				     .body_failed = execution->body_failed});
+				     .body_failed = execution->capture.failed});
 }
 
 static void log_judgement(const struct execution *execution, const struct error *error)
@@ -103,36 +79,87 @@ static void log_judgement(const struct execution *execution, const struct error 
 	log_end();
 }
 
-/* What is stored: the handler's answer, or ours in its stead where the policy keeps that. */
+/* How long the answer is kept: as the handler says, but never less than its own run may take
+ * (design section 4, rule 5), nor longer than can be configured. */
+static void choose_retention(const struct execution *execution, struct store_answer *answer)
+{
+	const struct exchange *exchange = execution->exchange;
+	const struct config *config = exchange->config;
+	int64_t wish = execution->launch.response.once_retention;
+	answer->retention = exchange->route->retention;
+	if (wish < 0 || execution->judgement.refusal != VERDICT_FIRST)
+		return;
+	int64_t least = config->handlers.timeout + config->handlers.kill_grace +
+			exchange->route->lease + config->store.settle_timeout;
+	int64_t most = ROUTE_MOST_RETENTION;
+	answer->retention = wish < least ? least : wish > most ? most : wish;
+	answer->retention_is_exact = true;
+}
+
+/* What is left of an answer that is not kept. */
+static void refer(const struct execution *execution, struct store_answer *answer)
+{
+	const struct buffer *reference = &execution->launch.response.once_reference;
+	answer->flags = RECORD_NOT_KEPT;
+	if (execution->judgement.settlement == SETTLE_REFERENCE) {
+		answer->reference = reference->data;
+		answer->reference_length = reference->length;
+	}
+}
+
+/* The headers and the body that are stored, with the headers in `headers`: the handler's, or ours
+ * in their stead where the policy keeps that. */
+static int keep(const struct execution *execution, struct buffer *headers,
+		struct store_answer *answer)
+{
+	const struct cgi_response *response = &execution->launch.response;
+	const struct refusal *refusal = &execution->refusal;
+	bool ours = execution->judgement.refusal != VERDICT_FIRST;
+	answer->body = ours ? refusal->body.data : execution->capture.data;
+	answer->body_length = ours ? refusal->body.length : execution->capture.length;
+	if (replay_keep_headers(headers, execution->exchange->route, answer->status,
+				ours ? "" : response->reason,
+				ours ? &refusal->headers : &response->headers) != 0)
+		return -1;
+	answer->headers = headers->data;
+	answer->headers_length = headers->length;
+	return 0;
+}
+
+/* Make the answer stand in the record, or what is kept in its stead. */
 static enum store_result store_answer(struct execution *execution, int64_t deadline,
 				      struct error *error)
 {
 	struct exchange *exchange = execution->exchange;
 	const struct cgi_response *response = &execution->launch.response;
+	bool kept = execution->judgement.settlement == SETTLE_STORE;
 	bool ours = execution->judgement.refusal != VERDICT_FIRST;
+	/* Where the answer is not kept its status is that of the work that was done, whatever its
+	 * client was told: a rebuilt answer is held against it. */
+	bool told = response->state == CGI_RESPONSE_BODY && (!kept || !ours);
 	struct store_answer answer = {
-	    .status = ours ? execution->refusal.status : response->status,
-	    .retention = exchange->route->retention,
+	    .status = told ? response->status : execution->refusal.status,
+	    .natural = exchange->has_natural ? &exchange->natural : NULL,
 	};
 	struct buffer headers = {0};
+	struct buffer location = {0};
 	enum store_result result = STORE_DOWN;
-	if (execution->judgement.settlement == SETTLE_NOT_KEPT) {
-		answer.flags = RECORD_NOT_KEPT;
-	} else {
-		answer.body = ours ? execution->refusal.body.data : execution->view;
-		answer.body_length = ours ? execution->refusal.body.length : execution->view_length;
-		if (replay_keep_headers(
-			&headers, exchange->route, answer.status, ours ? "" : response->reason,
-			ours ? &execution->refusal.headers : &response->headers) != 0) {
-			error_set(error, ERROR_MEMORY, "out of memory for an answer");
-			goto out;
-		}
-		answer.headers = headers.data;
-		answer.headers_length = headers.length;
+	choose_retention(execution, &answer);
+	if (exchange->has_natural && !ours) {
+		sender_field(&location, &response->headers, "Location");
+		answer.location = location.data;
+		answer.location_length = location.length;
+	}
+	if (!kept) {
+		refer(execution, &answer);
+	} else if (keep(execution, &headers, &answer) != 0) {
+		error_set(error, ERROR_MEMORY, "out of memory for an answer");
+		goto out;
 	}
 	result = store_settle(exchange->store, exchange->claim.id, exchange->claim.token, &answer,
 			      deadline, error);
 out:
+	buffer_free(&location);
 	buffer_free(&headers);
 	return result;
 }
@@ -143,11 +170,13 @@ static enum store_result settle_once(struct execution *execution, int64_t deadli
 	struct exchange *exchange = execution->exchange;
 	switch (execution->judgement.settlement) {
 	case SETTLE_STORE:
+	case SETTLE_REFERENCE:
 	case SETTLE_NOT_KEPT:
 		return store_answer(execution, deadline, error);
 	case SETTLE_RELEASE:
 		return store_release(exchange->store, exchange->claim.id, exchange->claim.token,
-				     deadline, error);
+				     exchange->has_natural ? &exchange->natural : NULL, deadline,
+				     error);
 	case SETTLE_UNKNOWN:
 		return store_mark_unknown(exchange->store, exchange->claim.id,
 					  exchange->claim.token, deadline, error);
@@ -162,6 +191,7 @@ static enum store_result settle(struct execution *execution)
 	struct exchange *exchange = execution->exchange;
 	static const char *const names[] = {
 	    [SETTLE_STORE] = "stored",
+	    [SETTLE_REFERENCE] = "reference_kept",
 	    [SETTLE_NOT_KEPT] = "not_kept",
 	    [SETTLE_RELEASE] = "released",
 	    [SETTLE_UNKNOWN] = "unknown_outcome",
@@ -174,15 +204,21 @@ static enum store_result settle(struct execution *execution)
 	/* A connection made anew may carry less than the one that was asked: then the answer is its
 	 * client's, and not kept (case C20). */
 	if (result == STORE_DOWN && error.kind == ERROR_LIMIT && *settlement == SETTLE_STORE) {
-		*settlement = SETTLE_NOT_KEPT;
+		judge_keep_less(&execution->judgement, exchange->route,
+				&execution->launch.response);
 		result = settle_once(execution, deadline, &error);
 	}
 	exchange->store_ms += clock_now() - from;
+	bell_ring(exchange->bell, exchange->claim.id);
 	exchange->settlement = result == STORE_DONE     ? names[*settlement]
 			       : result == STORE_NO_ROW ? "lease_lost"
 							: "unsettled";
-	if (result != STORE_DONE || *settlement == SETTLE_UNKNOWN)
-		log_judgement(execution, result == STORE_DONE ? &execution->body_error : &error);
+	if (execution->judgement.reference_missing)
+		error_set(&execution->capture.error, ERROR_INPUT,
+			  "the handler's answer is not kept and it named no Once-Reference");
+	if (result != STORE_DONE || *settlement == SETTLE_UNKNOWN ||
+	    execution->judgement.reference_missing)
+		log_judgement(execution, result == STORE_DONE ? &execution->capture.error : &error);
 	return result;
 }
 
@@ -211,8 +247,8 @@ static enum verdict send_handlers_answer(struct execution *execution)
 							.reason = response->reason,
 							.headers = headers.data,
 							.headers_length = headers.length,
-							.body = execution->view,
-							.body_length = execution->view_length});
+							.body = execution->capture.data,
+							.body_length = execution->capture.length});
 out:
 	buffer_free(&headers);
 	return verdict;
@@ -234,7 +270,8 @@ static enum verdict answer(struct execution *execution, enum store_result settle
 {
 	struct exchange *exchange = execution->exchange;
 	enum settlement settlement = execution->judgement.settlement;
-	bool tied = settlement == SETTLE_STORE || settlement == SETTLE_NOT_KEPT;
+	bool tied = settlement == SETTLE_STORE || settlement == SETTLE_REFERENCE ||
+		    settlement == SETTLE_NOT_KEPT;
 	if (tied && settled == STORE_NO_ROW)
 		return send_successors_answer(exchange);
 	if (tied && settled != STORE_DONE) {
@@ -250,7 +287,8 @@ static enum verdict answer(struct execution *execution, enum store_result settle
 static enum verdict give_up(struct execution *execution)
 {
 	struct exchange *exchange = execution->exchange;
-	execution->judgement = (struct judgement){SETTLE_RELEASE, VERDICT_STORE_DOWN, "late claim"};
+	execution->judgement = (struct judgement){
+	    .settlement = SETTLE_RELEASE, .refusal = VERDICT_STORE_DOWN, .cause = "late claim"};
 	settle(execution);
 	return send_refusal(exchange, VERDICT_STORE_DOWN);
 }
@@ -258,17 +296,11 @@ static enum verdict give_up(struct execution *execution)
 enum verdict execution_run(struct exchange *exchange)
 {
 	struct execution execution = {.exchange = exchange};
-	const struct config *config = exchange->config;
 	enum verdict verdict;
 	lease_init(&execution.lease, exchange);
 	if (!lease_confirm(&execution.lease))
 		return give_up(&execution);
-	execution.body =
-	    body_new(&(struct body_limits){.memory = (size_t)config->limits.body_memory,
-					   .total = (uint64_t)config->limits.max_output,
-					   .directory = config->spool.directory},
-		     false);
-	if (execution.body == NULL)
+	if (capture_init(&execution.capture, exchange->config) != 0)
 		return give_up(&execution);
 	fault_point("after-claim");
 	run(&execution);
@@ -283,6 +315,6 @@ enum verdict execution_run(struct exchange *exchange)
 	verdict = answer(&execution, settled);
 	refusal_free(&execution.refusal);
 	launch_free(&execution.launch);
-	body_free(execution.body);
+	capture_free(&execution.capture);
 	return verdict;
 }

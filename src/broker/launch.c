@@ -36,26 +36,37 @@ static void note_group(void *context, pid_t pid)
 	slot_set_group(pid);
 }
 
-/* What a handler may know of its claim (docs/design.md section 6). */
-static int add_claim(struct environment *environment, const struct exchange *exchange)
+/* What a handler may know of its claim (docs/design.md section 6). One that is asked for its answer
+ * again gets the number of the attempt that gave it; its token owns nothing, so that all it may be
+ * tempted to write in the record's name is refused. */
+static int add_claim(struct environment *environment, const struct launch *launch)
 {
+	const struct exchange *exchange = launch->exchange;
+	const struct record *record = &exchange->record;
 	char id[2 * DIGEST_LENGTH + 1];
 	char token[2 * TOKEN_LENGTH + 1];
 	char attempt[12];
 	encode_hex(id, exchange->claim.id, DIGEST_LENGTH);
 	encode_hex(token, exchange->claim.token, TOKEN_LENGTH);
-	snprintf(attempt, sizeof(attempt), "%u", (unsigned)exchange->attempt);
+	snprintf(attempt, sizeof(attempt), "%u",
+		 (unsigned)(launch->rebuild ? record->attempt : exchange->attempt));
 	const char *const variables[][2] = {
 	    {"ONCE_ID", id},
 	    {"ONCE_TOKEN", token},
 	    {"ONCE_ATTEMPT", attempt},
 	    {"ONCE_KEY", exchange->claim.key},
 	    {"ONCE_TENANT", exchange->claim.tenant},
+	    {"ONCE_REPLAY", launch->rebuild ? "1" : "0"},
 	};
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (environment_add(environment, variables[i][0], variables[i][1]) != 0)
 			return -1;
-	return 0;
+	if (!launch->rebuild || record->reference.length == 0)
+		return 0;
+	char reference[RECORD_REFERENCE_LENGTH + 1];
+	snprintf(reference, sizeof(reference), "%.*s", (int)record->reference.length,
+		 (const char *)record->reference.data);
+	return environment_add(environment, "ONCE_REFERENCE", reference);
 }
 
 static void run(struct launch *launch, struct environment *environment, int in)
@@ -70,7 +81,7 @@ static void run(struct launch *launch, struct environment *environment, int in)
 				  .before_exec = note_group,
 				  .context = launch,
 				  .guests = {launch->guest},
-				  .guest_count = 1},
+				  .guest_count = launch->guest.serve != NULL},
 		    &launch->run, &launch->error);
 	slot_clear_group();
 	cgi_response_end(&launch->response);
@@ -89,7 +100,7 @@ int launch_run(struct launch *launch)
 	if (environment_build(&environment, &request->params, &request->script,
 			      body_length(request->body),
 			      &launch->config->handlers.environment) != 0 ||
-	    (launch->exchange != NULL && add_claim(&environment, launch->exchange) != 0)) {
+	    (launch->exchange != NULL && add_claim(&environment, launch) != 0)) {
 		error_set(&launch->error, ERROR_MEMORY, "out of memory for an environment");
 		goto out;
 	}
@@ -136,6 +147,8 @@ static void log_answer(const struct launch *launch)
 		log_field_text("message", launch->response.error.message);
 		log_field_bytes("first_bytes", launch->response.first_bytes.data,
 				launch->response.first_bytes.length);
+	} else if (launch->response.once_trouble.kind != ERROR_NONE) {
+		log_field_text("message", launch->response.once_trouble.message);
 	}
 }
 
@@ -149,7 +162,8 @@ void launch_log(struct launch *launch)
 		    "its processes with ps(1)",
 		    launch->request->script.file);
 	bool good = result->end == RUN_EXITED && result->exit_status == 0 &&
-		    launch->response.state == CGI_RESPONSE_BODY;
+		    launch->response.state == CGI_RESPONSE_BODY &&
+		    launch->response.once_trouble.kind == ERROR_NONE;
 	if (launch->complaint.length > 0)
 		launch->reply->complain(launch->reply->context, buffer_text(&launch->complaint));
 	if (good && result->complaint_bytes == 0)

@@ -22,7 +22,8 @@ struct launch {
 	struct request *request;
 	const struct reply *reply;
 	const struct exchange *exchange; /* the claim that the handler is told of; NULL: none */
-	struct run_guest guest;
+	bool rebuild; /* asked to give its answer again, by exchange->record's reference */
+	struct run_guest guest; /* zero: none */
 	/* Once the header block is good: each piece of body, the first at once even if empty. true:
 	 * end the handler. */
 	bool (*take)(void *context, const void *data, size_t length);
@@ -39,8 +40,9 @@ struct launch {
  * case. */
 int launch_run(struct launch *launch);
 
-/* A line for a handler that did not simply exit with 0 and a good answer, or that wrote to standard
- * error; which also goes to the web server's log. */
+/* A line for a handler that did not simply exit with 0 and a good answer, that said something by an
+ * Once-* field that was not understood, or that wrote to standard error; which also goes to the web
+ * server's log. */
 void launch_log(struct launch *launch);
 
 /* FastCGI appStatus: the exit status, 128 + the signal, or 0. */

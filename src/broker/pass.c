@@ -95,6 +95,7 @@ void pass_through(const struct config *config, struct request *request, const st
 	    .status = pass.headers_sent
 			  ? pass.launch.response.status
 			  : refusal_send(reply, request->method, refusal, request->route, NULL),
+	    .whole = pass.launch.run.end == RUN_EXITED && pass.headers_sent,
 	    .app_status = launch_app_status(&pass.launch),
 	    .handler_ms = pass.launch.run.elapsed,
 	};

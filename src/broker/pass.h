@@ -10,8 +10,12 @@
 #include "broker/request.h"
 #include "config/config.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct pass_result {
 	int status;     /* of the answer sent */
+	bool whole;     /* the handler came to its own end with a good header block */
 	int app_status; /* FastCGI appStatus */
 	int64_t handler_ms;
 };

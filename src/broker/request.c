@@ -116,20 +116,38 @@ void request_end_body(struct request *request, bool proper)
 		body_digest(request->body, request->body_digest);
 }
 
+int request_open_document(struct request *request, struct error *error)
+{
+	const unsigned char *data;
+	size_t length;
+	if (body_view(request->body, &data, &length, error) != 0)
+		return -1;
+	request->document = document_new(data, length, request->content_type);
+	if (request->document == NULL) {
+		error_set(error, ERROR_MEMORY, "out of memory for a request");
+		return -1;
+	}
+	return 0;
+}
+
 void request_fingerprint_source(const struct request *request, struct fingerprint_source *source)
 {
 	*source = (struct fingerprint_source){.method = request->method,
 					      .path = request->path,
 					      .query = request->query,
 					      .content_type = request->content_type,
-					      .body_digest = request->body_digest};
+					      .body_digest = request->body_digest,
+					      .params = &request->params,
+					      .document = request->document};
 }
 
 void request_free(struct request *request)
 {
+	document_free(request->document);
 	script_free(&request->script);
 	free(request->path);
 	body_free(request->body);
+	request->document = NULL;
 	request->path = NULL;
 	request->body = NULL;
 }

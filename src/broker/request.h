@@ -8,6 +8,7 @@
 #include "base/params.h"
 #include "config/config.h"
 #include "handler/script.h"
+#include "idem/document.h"
 #include "idem/fingerprint.h"
 
 #include <stdbool.h>
@@ -42,6 +43,9 @@ struct request {
 
 	/* by request_end_body */
 	unsigned char body_digest[DIGEST_LENGTH]; /* SHA-256 of the raw body; only where guarded */
+
+	/* by request_open_document */
+	struct document *document; /* owned; NULL before */
 };
 
 /* The front end's order: request_prepare once the parameters are there (finds script and route,
@@ -57,7 +61,11 @@ void request_add_body(struct request *request, const void *data, size_t length);
 /* `proper`: the input ended as it should. Holds the length against CONTENT_LENGTH. */
 void request_end_body(struct request *request, bool proper);
 
-/* What the request asks, as a fingerprint sees it; borrows from the request. Only where guarded. */
+/* Make the body ready to be looked into. 0, or -1 with *error. */
+int request_open_document(struct request *request, struct error *error);
+
+/* What the request asks, as a fingerprint sees it; borrows from the request. Only where guarded,
+ * and after request_open_document. */
 void request_fingerprint_source(const struct request *request, struct fingerprint_source *source);
 
 void request_free(struct request *request);

@@ -45,6 +45,46 @@ int sender_send(const struct reply *reply, const struct outgoing *outgoing)
 	return 0;
 }
 
+/* A raw header line. */
+struct line {
+	const char *start;
+	size_t length;      /* with its end */
+	size_t name_length; /* all of it where there is no colon */
+};
+
+static bool next_line(const char **at, const char *end, struct line *line)
+{
+	if (*at >= end)
+		return false;
+	const char *newline = memchr(*at, '\n', (size_t)(end - *at));
+	line->start = *at;
+	line->length = (size_t)((newline == NULL ? end : newline + 1) - *at);
+	const char *colon = memchr(*at, ':', line->length);
+	line->name_length = colon == NULL ? line->length : (size_t)(colon - *at);
+	*at += line->length;
+	return true;
+}
+
+bool sender_field(struct buffer *out, const struct buffer *lines, const char *name)
+{
+	const char *at = (const char *)lines->data;
+	const char *end = lines->length == 0 ? at : at + lines->length;
+	for (struct line line; next_line(&at, end, &line);) {
+		if (line.name_length != strlen(name) ||
+		    strncasecmp(line.start, name, line.name_length) != 0)
+			continue;
+		const char *from = line.start + line.name_length + 1;
+		const char *to = line.start + line.length;
+		while (from < to && strchr(" \t", *from) != NULL)
+			from++;
+		while (to > from && strchr(" \t\r\n", to[-1]) != NULL)
+			to--;
+		buffer_append(out, from, (size_t)(to - from));
+		return true;
+	}
+	return false;
+}
+
 static bool name_is_listed(const char *line, size_t name_length, char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -57,16 +97,10 @@ static bool name_is_listed(const char *line, size_t name_length, char *const *na
 int sender_filter_lines(struct buffer *out, const void *lines, size_t length, char *const *names,
 			size_t count)
 {
-	const char *line = lines;
-	const char *end = line + length;
-	while (line < end) {
-		const char *newline = memchr(line, '\n', (size_t)(end - line));
-		size_t line_length = (size_t)((newline == NULL ? end : newline + 1) - line);
-		const char *colon = memchr(line, ':', line_length);
-		size_t name_length = colon == NULL ? line_length : (size_t)(colon - line);
-		if (!name_is_listed(line, name_length, names, count))
-			buffer_append(out, line, line_length);
-		line += line_length;
-	}
+	const char *at = lines;
+	const char *end = length == 0 ? at : at + length;
+	for (struct line line; next_line(&at, end, &line);)
+		if (!name_is_listed(line.start, line.name_length, names, count))
+			buffer_append(out, line.start, line.length);
 	return out->failed ? -1 : 0;
 }

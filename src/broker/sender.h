@@ -35,6 +35,10 @@ int sender_send(const struct reply *reply, const struct outgoing *outgoing);
 int sender_send_headers(const struct reply *reply, const struct outgoing *outgoing,
 			long long content_length);
 
+/* Append the value of the first of the raw header lines that has this name, without blanks around;
+ * false when none has. */
+bool sender_field(struct buffer *out, const struct buffer *lines, const char *name);
+
 /* Append those of the raw header lines whose field name is not in `names` (compared without case;
  * NULL-safe). Each entry of `names` may be a bare name or a "Name: value" line. 0, or -1 when out
  * of memory. */

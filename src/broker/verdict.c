@@ -6,14 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A status that a route may set is named by its place in struct route_status; -1: it is fixed. */
-#define FIXED          (-1)
-#define SET_BY(member) ((int)offsetof(struct route_status, member))
+/* Status and template of a verdict that a route may set are named by their places in struct
+ * route_status and struct route_errors, where both have the same name; -1: fixed, and none. */
+#define FIXED          (-1), (-1)
+#define SET_BY(member) offsetof(struct route_status, member), offsetof(struct route_errors, member)
 
 static const struct {
 	const char *name;
 	int status;
-	int setting;
+	int status_place, template_place;
 	struct verdict_answer answer;
 } table[] = {
     [VERDICT_PASSED] = {"passed", 200, FIXED, {"Passed", "", 0, true}},
@@ -50,7 +51,7 @@ static const struct {
 			   0, false}},
     [VERDICT_EXPIRED] = {"expired",
 			 410,
-			 FIXED,
+			 SET_BY(expired),
 			 {"Idempotency key expired",
 			  "The answer to this idempotency key is no longer kept. It will not be "
 			  "run again.",
@@ -76,6 +77,18 @@ static const struct {
 			   413,
 			   SET_BY(too_large),
 			   {"Request too large", "The request body is larger than accepted here.",
+			    0, false}},
+    [VERDICT_BAD_BODY] = {"bad_body",
+			  400,
+			  SET_BY(bad_body),
+			  {"Request body malformed",
+			   "The request body is not valid JSON. Nothing was processed.", 0, false}},
+    [VERDICT_DUPLICATE] = {"duplicate",
+			   409,
+			   SET_BY(duplicate),
+			   {"Operation already done",
+			    "The same operation was already done under another idempotency key. It "
+			    "was not run again.",
 			    0, false}},
     [VERDICT_STORE_DOWN] = {"store_down",
 			    503,
@@ -113,6 +126,14 @@ static const struct {
 				 FIXED,
 				 {"Handler timed out", "The handler did not answer in time.", 0,
 				  true}},
+    [VERDICT_REBUILD_FAILED] = {"rebuild_failed",
+				503,
+				FIXED,
+				{"Answer not available",
+				 "The request with this idempotency key was completed, but its "
+				 "answer could not be given again just now. Retry later with the "
+				 "same key.",
+				 5, true}},
     [VERDICT_UNSETTLED] = {"unsettled",
 			   503,
 			   FIXED,
@@ -138,8 +159,19 @@ const struct verdict_answer *verdict_answer(enum verdict verdict)
 
 int verdict_status(enum verdict verdict, const struct route *route)
 {
-	if (route == NULL || table[verdict].setting == FIXED)
+	int place = table[verdict].status_place;
+	if (route == NULL || place < 0)
 		return table[verdict].status;
 	const char *statuses = (const char *)&route->status;
-	return (int)*(const int64_t *)(const void *)(statuses + table[verdict].setting);
+	return (int)*(const int64_t *)(const void *)(statuses + place);
+}
+
+const char *verdict_template(enum verdict verdict, const struct route *route)
+{
+	int place = table[verdict].template_place;
+	if (route == NULL)
+		return "";
+	const char *errors = (const char *)&route->errors;
+	const char *own = place < 0 ? "" : *(char *const *)(const void *)(errors + place);
+	return own[0] != '\0' ? own : route->errors.body;
 }

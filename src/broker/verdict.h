@@ -21,6 +21,8 @@ enum verdict {
 	VERDICT_KEY_INVALID,
 	VERDICT_TENANT_MISSING,
 	VERDICT_TOO_LARGE,
+	VERDICT_BAD_BODY,  /* the route requires JSON, and the body is none */
+	VERDICT_DUPLICATE, /* another key has done this natural key */
 	VERDICT_STORE_DOWN,
 	/* What has nothing to do with a record, with a route or without one. */
 	VERDICT_NOT_FOUND,
@@ -29,7 +31,8 @@ enum verdict {
 	VERDICT_BODY_UNSPOOLED, /* no room for the body */
 	VERDICT_HANDLER_FAILED, /* the handler could not start, crashed, or its answer is none */
 	VERDICT_HANDLER_TIMEOUT,
-	VERDICT_UNSETTLED, /* the handler ran, but its answer could not be stored in time */
+	VERDICT_REBUILD_FAILED, /* the handler could not give an answer again that was not kept */
+	VERDICT_UNSETTLED,      /* the handler ran, but its answer could not be stored in time */
 	VERDICT_INTERNAL_ERROR,
 };
 
@@ -48,5 +51,9 @@ const struct verdict_answer *verdict_answer(enum verdict verdict);
 
 /* The HTTP status of a refusing verdict under this route (NULL: the defaults). */
 int verdict_status(enum verdict verdict, const struct route *route);
+
+/* The body template of a refusing verdict under this route (config/template.h): its own, or else
+ * the one that is for all of the route's refusals; "": none. */
+const char *verdict_template(enum verdict verdict, const struct route *route);
 
 #endif

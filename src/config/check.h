@@ -8,12 +8,16 @@
 #include "config/problems.h"
 
 /* Where the settings of a configuration come from, for the messages. */
+struct check_route {
+	struct layer own;
+	const struct layer *preset; /* NULL: none; its group is NULL when it could not be used */
+};
 struct check {
 	const struct config *config;
 	struct problems *problems;
 	const struct layer *global;
-	const struct layer *defaults; /* NULL: the file has none */
-	const struct layer *routes;   /* one for each route of config */
+	const struct layer *defaults;     /* NULL: the file has none */
+	const struct check_route *routes; /* one for each route of config */
 };
 
 void check_config(const struct check *check);

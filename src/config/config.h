@@ -65,7 +65,9 @@ struct config {
 	int64_t stop_timeout; /* TERM to the last worker's end, beyond the handler's own deadline */
 	enum log_target log_target;
 	enum log_level log_level;
-	bool log_keys; /* show keys in clear in the log */
+	bool log_keys;          /* show keys in clear in the log */
+	char *run_directory;    /* what the processes of one host share */
+	char *preset_directory; /* where presets are looked for by name */
 	struct config_store store;
 	struct config_handlers handlers;
 	struct config_limits limits;

@@ -160,6 +160,23 @@ struct file *file_parse(const char *name, unsigned order, const char *text,
 	return file;
 }
 
+static int is_configuration(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name), suffix = strlen(FILE_SUFFIX);
+	return entry->d_name[0] != '.' && length > suffix &&
+	       strcmp(entry->d_name + length - suffix, FILE_SUFFIX) == 0;
+}
+
+static int compare_names(const struct dirent **one, const struct dirent **other)
+{
+	return strcmp((*one)->d_name, (*other)->d_name);
+}
+
+int file_list(const char *directory, struct dirent ***entries)
+{
+	return scandir(directory, entries, is_configuration, compare_names);
+}
+
 const config_setting_t *file_root(const struct file *file)
 {
 	return config_root_setting(&file->tree);

@@ -9,7 +9,11 @@
 
 #include "config/problems.h"
 
+#include <dirent.h>
 #include <libconfig.h>
+
+/* How the name of a configuration file in a directory ends. */
+#define FILE_SUFFIX ".conf"
 
 struct file {
 	char *name;     /* as messages show it, owned */
@@ -23,6 +27,10 @@ struct file *file_read(const char *name, unsigned order, struct problems *proble
 /* As file_read, of a text that is there already. */
 struct file *file_parse(const char *name, unsigned order, const char *text,
 			struct problems *problems);
+
+/* Configuration files of a directory, in byte order of their names whatever the locale; hidden ones
+ * are left out. As scandir(3): entries and their array are the caller's to free, -1 with errno. */
+int file_list(const char *directory, struct dirent ***entries);
 
 const config_setting_t *file_root(const struct file *file);
 

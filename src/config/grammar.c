@@ -111,6 +111,16 @@ int grammar_route_name(const char *text, struct error *error)
 	return 0;
 }
 
+int grammar_preset(const char *text, struct error *error)
+{
+	if (*text == '\0' || *text == '/')
+		return 0;
+	if (!consists_of(text, UPPER LOWER DIGITS "_-") || strlen(text) > ROUTE_NAME_MOST)
+		return refuse(error, text,
+			      "is no preset; write its name, as \"stripe\", or an absolute path");
+	return 0;
+}
+
 /* An unclosed set would quietly match nothing. */
 static int check_sets(const char *text, struct error *error)
 {
@@ -184,6 +194,26 @@ static bool is_reserved(const char *name, size_t length)
 	return false;
 }
 
+int grammar_answer_header(const char *text, struct error *error)
+{
+	if (*text == '\0')
+		return 0;
+	if (is_reserved(text, strlen(text)))
+		return refuse(error, text, "is set by the server itself; write a name of your own");
+	return grammar_header_name(text, error);
+}
+
+/* CGI keeps the first two apart from the other headers (RFC 3875 4.1.2, 4.1.3): as headers they
+ * would be absent from every request, and equal in all. */
+int grammar_part_header(const char *text, struct error *error)
+{
+	if (strcasecmp(text, "Content-Type") == 0)
+		return refuse(error, text, "is a part of its own; write \"content-type\"");
+	if (strcasecmp(text, "Content-Length") == 0)
+		return refuse(error, text, "is part of the body; write \"body\"");
+	return grammar_source(SOURCE_HEADER, text, error);
+}
+
 int grammar_header_line(const char *text, struct error *error)
 {
 	size_t name = strspn(text, TCHAR);
@@ -220,6 +250,17 @@ int grammar_url(const char *text, struct error *error)
 	return 0;
 }
 
+/* RFC 6901: "/" before each step, and "~" stands only in "~0" and "~1". */
+static bool is_pointer(const char *text)
+{
+	if (*text != '/')
+		return false;
+	for (const char *tilde = strchr(text, '~'); tilde != NULL; tilde = strchr(tilde + 1, '~'))
+		if (tilde[1] != '0' && tilde[1] != '1')
+			return false;
+	return true;
+}
+
 int grammar_source(enum source_kind kind, const char *name, struct error *error)
 {
 	int most = kind == SOURCE_LITERAL ? SOURCE_MOST : SOURCE_MAX_NAME;
@@ -237,6 +278,17 @@ int grammar_source(enum source_kind kind, const char *name, struct error *error)
 			return refuse(error, name,
 				      "is not a variable's name; write it as env:REMOTE_USER");
 		return 0;
+	case SOURCE_JSON:
+		if (!is_pointer(name))
+			return refuse(error, name,
+				      "is not a JSON Pointer; write it as json:/cart/id");
+		return 0;
+	case SOURCE_COOKIE:
+		if (!consists_of(name, TCHAR))
+			return refuse(error, name,
+				      "is not a cookie's name; write it as cookie:checkout");
+		return 0;
+	case SOURCE_FORM:
 	case SOURCE_LITERAL:
 		return 0;
 	}

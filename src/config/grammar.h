@@ -22,6 +22,7 @@ int grammar_listen(const char *text, struct error *error);
 int grammar_variable(const char *text, struct error *error);
 
 int grammar_route_name(const char *text, struct error *error);
+int grammar_preset(const char *text, struct error *error); /* a name, an absolute path, or "" */
 int grammar_path_glob(const char *text, struct error *error);
 int grammar_host_glob(const char *text, struct error *error); /* or "" */
 
@@ -29,7 +30,9 @@ int grammar_host_glob(const char *text, struct error *error); /* or "" */
 int grammar_method(const char *text, struct error *error);
 
 int grammar_header_name(const char *text, struct error *error);
-int grammar_header_line(const char *text, struct error *error); /* "Name: value" */
+int grammar_answer_header(const char *text, struct error *error); /* one of ours, or "" */
+int grammar_part_header(const char *text, struct error *error);   /* of a request */
+int grammar_header_line(const char *text, struct error *error);   /* "Name: value" */
 
 /* "*", "2xx", "404", or one of them with "!" in front. */
 int grammar_status(const char *text, struct error *error);

@@ -48,8 +48,12 @@ static void apply_row(struct application *application, const struct setting *row
 		      config_setting_t *from)
 {
 	struct error error;
-	if (row->route_only && application->layer->shared)
+	enum layer_reach reach = application->layer->reach;
+	if (row->route_only && reach != LAYER_OWN)
 		tell(application, row->path, from, "each route has its own: move it there");
+	else if (row->names_preset && reach == LAYER_PRESET)
+		tell(application, row->path, from,
+		     "a preset lies on no other one: copy what it shall have of it");
 	else if (value_read(row, from, application->target, &error) == 0)
 		return;
 	else if (error.kind == ERROR_MEMORY)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Groups of settings laid over one struct, one after the other, the later winning: the defaults of
- * the table, the file's `defaults`, a route's own. A preset would be one more.
+ * the table, a preset, the file's `defaults`, a route's own.
  */
 #ifndef ONCEWRAP_CONFIG_LAYER_H
 #define ONCEWRAP_CONFIG_LAYER_H
@@ -14,10 +14,17 @@
 
 #define LAYER_LABEL_SIZE 32
 
+/* Whose settings a layer holds, and so which of a route's it may hold. */
+enum layer_reach {
+	LAYER_OWN,    /* all */
+	LAYER_SHARED, /* of many routes: what each has for itself is refused */
+	LAYER_PRESET, /* likewise, and none may name another */
+};
+
 struct layer {
 	const config_setting_t *group;
 	char label[LAYER_LABEL_SIZE]; /* "routes[2]", "defaults"; "" at the top of a file */
-	bool shared;                  /* of many routes: what each has for itself is refused */
+	enum layer_reach reach;
 };
 
 /* Set in `target` what the layer sets, and add what is wrong with it to `problems`; what is wrong

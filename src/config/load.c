@@ -3,7 +3,6 @@
 
 #include "config/load.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <libconfig.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "config/check.h"
 #include "config/file.h"
 #include "config/layer.h"
+#include "config/preset.h"
 #include "config/problems.h"
 #include "config/settings.h"
 #include "config/value.h"
@@ -25,8 +25,9 @@ struct load {
 	size_t file_count;
 	struct file *standard_global,
 	    *standard_route; /* the tables' defaults, as if they stood in a file */
+	struct presets presets;
 	struct layer global, defaults;
-	struct layer *routes; /* one for each route of config */
+	struct check_route *routes; /* one for each route of config */
 };
 
 static void clear_rows(const struct setting_table *table, void *target)
@@ -91,19 +92,6 @@ static int add_file(struct load *load, struct file *file)
 	return 0;
 }
 
-static int is_configuration(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-	return entry->d_name[0] != '.' && length > 5 &&
-	       strcmp(entry->d_name + length - 5, ".conf") == 0;
-}
-
-/* In byte order, whatever the locale. */
-static int compare_names(const struct dirent **one, const struct dirent **other)
-{
-	return strcmp((*one)->d_name, (*other)->d_name);
-}
-
 /* The files of conf.d beside the main file; that there is no conf.d is fine. */
 static void read_directory(struct load *load, const char *main_name)
 {
@@ -113,7 +101,7 @@ static void read_directory(struct load *load, const char *main_name)
 	buffer_append_text(&path, "conf.d");
 	size_t directory_length = path.length;
 	struct dirent **entries = NULL;
-	int count = scandir(buffer_text(&path), &entries, is_configuration, compare_names);
+	int count = file_list(buffer_text(&path), &entries);
 	if (count < 0 && errno != ENOENT)
 		problems_add(&load->problems, buffer_text(&path), 1, 0, "cannot be read: %s",
 			     strerror(errno));
@@ -134,6 +122,23 @@ static void choose_transport(struct load *load)
 	struct config_store *store = &load->config->store;
 	if (*store->host != '\0' && layer_find(&load->global, "store.socket") == NULL)
 		*store->socket = '\0';
+}
+
+/* Where those of our own were installed, unless the file says otherwise. */
+static void choose_presets(struct load *load)
+{
+	struct config *config = load->config;
+	if (*config->preset_directory == '\0') {
+		free(config->preset_directory);
+		config->preset_directory = strdup(PKGDATADIR "/presets");
+		load->problems.failed |= config->preset_directory == NULL;
+	}
+	/* Where to look is not known when that was refused; nor is which presets there are. */
+	const config_setting_t *own =
+	    load->global.group != NULL ? layer_find(&load->global, "preset_directory") : NULL;
+	if (own == NULL || !layer_refused(own))
+		load->presets.directory = config->preset_directory;
+	load->presets.order = (unsigned)load->file_count;
 }
 
 /* Files of conf.d add routes and nothing else, so that there is one place to look for everything
@@ -162,7 +167,9 @@ static void read_defaults(struct load *load)
 			       "is not a group; write defaults: { ... }");
 		return;
 	}
-	load->defaults = (struct layer){.group = group, .label = "defaults", .shared = true};
+	load->defaults = (struct layer){.group = group, .label = "defaults", .reach = LAYER_SHARED};
+	preset_find(&load->presets, &load->defaults, layer_find(&load->defaults, "preset"),
+		    &load->problems);
 	struct route scratch = {0};
 	if (layer_apply(&load->defaults, &settings_route, &scratch, &load->problems) < 0)
 		load->problems.failed = true;
@@ -181,28 +188,43 @@ static const config_setting_t *find_routes(struct load *load, const struct file 
 	return NULL;
 }
 
-/* What lies over the tables' defaults, later wins; a preset would come between the two. */
-static void apply_route(struct load *load, const struct layer *own, struct route *route)
+/* The layer of the preset that the route itself names, else `defaults`; NULL when neither does. */
+static const struct layer *choose_preset(struct load *load, const struct layer *own)
+{
+	const struct layer *from = own;
+	const config_setting_t *named = layer_find(own, "preset");
+	if (named == NULL && load->defaults.group != NULL) {
+		from = &load->defaults;
+		named = layer_find(from, "preset");
+	}
+	return preset_find(&load->presets, from, named, &load->problems);
+}
+
+/* One over the other, later wins. */
+static void apply_route(struct load *load, const struct check_route *from, struct route *route)
 {
 	const struct layer standard = {.group = file_root(load->standard_route)};
-	if (layer_apply(&standard, &settings_route, route, &load->problems) < 0 ||
-	    (load->defaults.group != NULL &&
-	     layer_apply(&load->defaults, &settings_route, route, &load->problems) < 0) ||
-	    layer_apply(own, &settings_route, route, &load->problems) < 0)
-		load->problems.failed = true;
+	const struct layer *layers[] = {&standard, from->preset, &load->defaults, &from->own};
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++)
+		if (layers[i] != NULL && layers[i]->group != NULL &&
+		    layer_apply(layers[i], &settings_route, route, &load->problems) < 0)
+			load->problems.failed = true;
 }
 
 static void read_routes(struct load *load, const config_setting_t *list)
 {
 	for (int i = 0; i < config_setting_length(list); i++) {
-		struct layer *own = &load->routes[load->config->route_count];
+		struct check_route *from = &load->routes[load->config->route_count];
+		struct layer *own = &from->own;
 		own->group = config_setting_get_elem(list, (unsigned)i);
 		snprintf(own->label, sizeof(own->label), "routes[%d]", i);
-		if (config_setting_is_group(own->group))
-			apply_route(load, own, &load->config->routes[load->config->route_count++]);
-		else
+		if (!config_setting_is_group(own->group)) {
 			layer_complain(own, "", own->group, &load->problems,
 				       "is not a group; write { name = \"orders\"; ... }");
+			continue;
+		}
+		from->preset = choose_preset(load, own);
+		apply_route(load, from, &load->config->routes[load->config->route_count++]);
 	}
 }
 
@@ -235,6 +257,9 @@ static void build(struct load *load)
 	if (layer_apply(&load->global, &settings_global, load->config, &load->problems) < 0)
 		load->problems.failed = true;
 	choose_transport(load);
+	choose_presets(load);
+	if (load->problems.failed)
+		return;
 	for (size_t i = 1; i < load->file_count; i++)
 		check_additions(load, load->files[i]);
 	read_defaults(load);
@@ -263,6 +288,7 @@ static struct config *finish(struct load *load, char **problems)
 	for (size_t i = 0; i < load->file_count; i++)
 		file_free(load->files[i]);
 	free(load->files);
+	presets_free(&load->presets);
 	file_free(load->standard_global);
 	file_free(load->standard_route);
 	free(load->routes);
@@ -293,6 +319,8 @@ struct config *config_default(void)
 	char *problems = NULL;
 	if (begin(&load) < 0)
 		load.problems.failed = true;
+	else
+		choose_presets(&load);
 	struct config *config = finish(&load, &problems);
 	free(problems);
 	return config;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Reads the configuration: one libconfig file and, after it, each `*.conf` of the directory
- * `conf.d` beside it in name order, whose routes are added at the end. Every message names file and
- * line, the setting, and what would be right; an unknown name is an error with the nearest known
- * one as a suggestion.
+ * `conf.d` beside it in name order, whose routes are added at the end; and the presets that routes
+ * name. Every message names file and line, the setting, and what would be right; an unknown name is
+ * an error with the nearest known one as a suggestion.
  */
 #ifndef ONCEWRAP_CONFIG_LOAD_H
 #define ONCEWRAP_CONFIG_LOAD_H

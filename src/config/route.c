@@ -6,75 +6,13 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/glob.h"
 
 /* A run of bytes that is not terminated. */
 struct span {
-	const char *at, *end;
+	const char *at;
+	size_t length;
 };
-
-static int fold(char byte, bool fold_case)
-{
-	return fold_case && byte >= 'A' && byte <= 'Z' ? byte - 'A' + 'a' : (unsigned char)byte;
-}
-
-/* Does the set at `pattern` ("[a-z]", "[!0-9]", "]" first stands for itself) hold the byte? Returns
- * what comes after the set in *next. Sets are closed: config/grammar.c saw to it. */
-static bool set_holds(const char *pattern, char byte, bool fold_case, const char **next)
-{
-	const char *at = pattern + 1;
-	bool inverted = *at == '!';
-	at += inverted;
-	bool holds = false;
-	int wanted = fold(byte, fold_case);
-	for (const char *first = at; *at != '\0' && (*at != ']' || at == first); at++) {
-		int low = fold(at[0], fold_case), high = low;
-		if (at[1] == '-' && at[2] != ']' && at[2] != '\0') {
-			high = fold(at[2], fold_case);
-			at += 2;
-		}
-		holds |= wanted >= low && wanted <= high;
-	}
-	*next = *at == ']' ? at + 1 : at;
-	return holds != inverted;
-}
-
-/* Does the pattern's first element, which is no star, take the byte? */
-static bool element_takes(const char *pattern, char byte, bool fold_case, const char **next)
-{
-	*next = pattern + 1;
-	if (*pattern == '?')
-		return true;
-	if (*pattern == '[')
-		return set_holds(pattern, byte, fold_case, next);
-	return *pattern != '\0' && fold(*pattern, fold_case) == fold(byte, fold_case);
-}
-
-/*
- * The whole text against the whole pattern. Paths are a stranger's, so the time is bounded by the
- * product of the lengths: only the last star is ever tried again. Bytes are bytes, whatever the
- * locale.
- */
-static bool glob_matches(const char *pattern, struct span text, bool fold_case)
-{
-	const char *after_star = NULL, *retry = NULL, *next;
-	while (text.at < text.end) {
-		if (*pattern == '*') {
-			after_star = ++pattern;
-			retry = text.at;
-		} else if (element_takes(pattern, *text.at, fold_case, &next)) {
-			pattern = next;
-			text.at++;
-		} else if (after_star != NULL) {
-			pattern = after_star;
-			text.at = ++retry;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return *pattern == '\0';
-}
 
 /* The host of a Host header: without port, without an IPv6 literal's brackets, without the root's
  * dot. */
@@ -82,21 +20,21 @@ static struct span host_name(const char *host)
 {
 	const char *bracket = *host == '[' ? strchr(host, ']') : NULL;
 	if (bracket != NULL)
-		return (struct span){host + 1, bracket};
-	const char *end = host + strcspn(host, ":");
-	if (end > host && end[-1] == '.')
-		end--;
-	return (struct span){host, end};
+		return (struct span){host + 1, (size_t)(bracket - host) - 1};
+	size_t length = strcspn(host, ":");
+	if (length > 0 && host[length - 1] == '.')
+		length--;
+	return (struct span){host, length};
 }
 
 const struct route *route_find(const struct config *config, const char *path, const char *host)
 {
-	struct span whole_path = {path, path + strlen(path)};
+	size_t path_length = strlen(path);
 	struct span name = host_name(host != NULL ? host : "");
 	for (size_t i = 0; i < config->route_count; i++) {
 		const struct route *route = &config->routes[i];
-		if (glob_matches(route->path, whole_path, false) &&
-		    (*route->host == '\0' || glob_matches(route->host, name, true)))
+		if (glob_matches(route->path, path, path_length, false) &&
+		    (*route->host == '\0' || glob_matches(route->host, name.at, name.length, true)))
 			return route;
 	}
 	return NULL;
@@ -112,7 +50,7 @@ static bool list_has(const struct string_list *list, const char *text)
 
 bool route_guards(const struct route *route, const char *method)
 {
-	return route->mode == ROUTE_ENFORCE && list_has(&route->methods, method);
+	return route->mode != ROUTE_OFF && list_has(&route->methods, method);
 }
 
 bool route_requires_key(const struct route *route, const char *method)

@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "config/grammar.h"
+#include "config/template.h"
 
 #define GLOBAL(member) offsetof(struct config, member)
 #define ROUTE(member)  offsetof(struct route, member)
@@ -34,7 +35,8 @@ static const struct setting_word log_levels[] = {{"debug", LOG_LEVEL_DEBUG},
 static const struct setting_word tls_modes[] = {
     {"off", CONFIG_TLS_OFF}, {"verify", CONFIG_TLS_VERIFY}, {0}};
 
-static const struct setting_word modes[] = {{"enforce", ROUTE_ENFORCE}, {"off", ROUTE_OFF}, {0}};
+static const struct setting_word modes[] = {
+    {"enforce", ROUTE_ENFORCE}, {"observe", ROUTE_OBSERVE}, {"off", ROUTE_OFF}, {0}};
 
 static const struct setting_word scopes[] = {
     {"tenant", SCOPE_TENANT}, {"route", SCOPE_ROUTE}, {"method+path", SCOPE_METHOD_PATH}, {0}};
@@ -72,11 +74,46 @@ static const struct setting_word lapses[] = {
     {"rerun", LAPSE_RERUN}, {"unknown", LAPSE_UNKNOWN}, {0}};
 
 /* A literal would be one key for everybody. */
-static const struct setting_word key_kinds[] = {
-    {"header", SOURCE_HEADER}, {"env", SOURCE_ENV}, {0}};
+static const struct setting_word key_kinds[] = {{"header", SOURCE_HEADER}, {"env", SOURCE_ENV},
+						{"json", SOURCE_JSON},     {"form", SOURCE_FORM},
+						{"cookie", SOURCE_COOKIE}, {0}};
 
 static const struct setting_word tenant_kinds[] = {
     {"env", SOURCE_ENV}, {"header", SOURCE_HEADER}, {"literal", SOURCE_LITERAL}, {0}};
+
+/* A cookie says who somebody is, not what is asked. */
+static const struct setting_word natural_kinds[] = {{"json", SOURCE_JSON},
+						    {"form", SOURCE_FORM},
+						    {"header", SOURCE_HEADER},
+						    {"env", SOURCE_ENV},
+						    {0}};
+
+static const struct setting_word body_forms[] = {{"raw", BODY_FORM_RAW},
+						 {"json", BODY_FORM_JSON},
+						 {"form", BODY_FORM_FORM},
+						 {"multipart", BODY_FORM_MULTIPART},
+						 {0}};
+
+static const struct setting_word keeps[] = {
+    {"full", KEEP_FULL}, {"reference", KEEP_REFERENCE}, {"marker", KEEP_MARKER}, {0}};
+
+static const struct setting_word oversizes[] = {
+    {"marker", KEEP_MARKER}, {"reference", KEEP_REFERENCE}, {0}};
+
+/* Numbers that are written as a word. */
+static const struct setting_word no_exit[] = {{"none", EXIT_NOT_DONE_NONE}, {0}};
+static const struct setting_word original[] = {{"original", REPLAY_STATUS_ORIGINAL}, {0}};
+static const struct setting_word no_time[] = {{"off", 0}, {0}};
+static const struct setting_word for_ever[] = {{"forever", WINDOW_FOR_EVER}, {0}};
+
+/* A body template of one refusal. */
+#define TEMPLATE(member, what)                                                                     \
+	{                                                                                          \
+		.path = "errors." #member, .type = SETTING_TEXT, .standard = "\"\"",               \
+		.offset = ROUTE(errors.member), .most = 16 * KIB, .may_wrap = true,                \
+		.unit = "template or empty", .check = template_check,                              \
+		.help = "Body " what "; empty: errors.body.",                                      \
+	}
 
 /* A table, one setting a paragraph. */
 /* clang-format off */
@@ -90,7 +127,7 @@ static const struct setting global_rows[] = {
      .help = "Mode of the unix socket that is made for listen."},
     {.path = "socket_group", .type = SETTING_TEXT, .standard = "\"\"",
      .offset = GLOBAL(socket_group), .unit = "group name or empty", .needs_restart = true,
-     .help = "Group of that socket; empty: the one of the account that makes it."},
+     .help = "Group of that socket; empty: it goes to user when started as root, else it is ours."},
     {.path = "workers", .type = SETTING_INTEGER, .standard = "8", .offset = GLOBAL(workers),
      .least = 1, .most = 1024, .unit = "processes",
      .help = "How many requests are served at the same time, one by each worker."},
@@ -100,6 +137,13 @@ static const struct setting global_rows[] = {
     {.path = "stop_timeout", .type = SETTING_DURATION, .standard = "\"10s\"",
      .offset = GLOBAL(stop_timeout), .least = 0, .most = HOUR,
      .help = "How long a stop may take beyond the deadline of a running handler."},
+    {.path = "run_directory", .type = SETTING_TEXT, .standard = "\"/run/oncewrap\"",
+     .offset = GLOBAL(run_directory), .unit = "absolute path", .check = grammar_directory,
+     .needs_restart = true,
+     .help = "Where the processes of this host keep what they share while they run."},
+    {.path = "preset_directory", .type = SETTING_TEXT, .standard = "\"\"",
+     .offset = GLOBAL(preset_directory), .unit = "absolute path or empty", .check = grammar_file,
+     .help = "Where presets are looked for by name; empty: where those of oncewrap are installed."},
     {.path = "log.target", .type = SETTING_WORD, .standard = "\"stderr\"",
      .offset = GLOBAL(log_target), .words = log_targets,
      .help = "Where the log goes."},
@@ -203,6 +247,10 @@ static const struct setting route_rows[] = {
     {.path = "path", .type = SETTING_TEXT, .offset = ROUTE(path), .unit = "pattern",
      .check = grammar_path_glob, .route_only = true,
      .help = "Which URL paths: a pattern over the whole path, with *, ? and [set]."},
+    {.path = "preset", .type = SETTING_TEXT, .standard = "\"\"", .offset = ROUTE(preset),
+     .unit = "preset's name, absolute path or empty", .check = grammar_preset,
+     .names_preset = true,
+     .help = "Whose settings lie under defaults and the route's own; empty: nobody's."},
     {.path = "host", .type = SETTING_TEXT, .standard = "\"\"", .offset = ROUTE(host),
      .unit = "pattern or empty", .check = grammar_host_glob,
      .help = "Which hosts, a pattern without port; empty: any."},
@@ -211,7 +259,7 @@ static const struct setting route_rows[] = {
      .help = "Which methods are guarded; others pass."},
     {.path = "mode", .type = SETTING_WORD, .standard = "\"enforce\"", .offset = ROUTE(mode),
      .words = modes,
-     .help = "Whether the route guards at all."},
+     .help = "Whether the route guards, only counts and logs what it would do, or neither."},
     {.path = "scope", .type = SETTING_WORD, .standard = "\"route\"", .offset = ROUTE(scope),
      .words = scopes,
      .help = "Where within a tenant equal keys meet."},
@@ -224,6 +272,17 @@ static const struct setting route_rows[] = {
     {.path = "documentation", .type = SETTING_TEXT, .standard = "\"\"",
      .offset = ROUTE(documentation), .unit = "URL or empty", .check = grammar_url,
      .help = "URL of your documentation, for the type of a refusal; empty: about:blank."},
+    {.path = "require_json", .type = SETTING_BOOL, .standard = "false",
+     .offset = ROUTE(require_json),
+     .help = "Whether a body that is not JSON is refused before anything else is done."},
+    {.path = "keep", .type = SETTING_WORD, .standard = "\"full\"", .offset = ROUTE(keep),
+     .words = keeps,
+     .help = "What is kept of an answer: all, what its Once-Reference names, or that it was."},
+    {.path = "oversize", .type = SETTING_WORD, .standard = "\"marker\"",
+     .offset = ROUTE(oversize), .words = oversizes,
+     .help = "What is kept of an answer larger than limits.max_answer."},
+    {.path = "rebuild", .type = SETTING_BOOL, .standard = "false", .offset = ROUTE(rebuild),
+     .help = "Whether the handler can give an answer again that was not kept (ONCE_REPLAY=1)."},
     {.path = "key.sources", .type = SETTING_SOURCES, .standard = "[ \"header:Idempotency-Key\" ]",
      .offset = ROUTE(key_sources), .least = 1, .words = key_kinds,
      .help = "Where the key is looked for, in order."},
@@ -248,10 +307,13 @@ static const struct setting route_rows[] = {
     {.path = "tenant.missing", .type = SETTING_WORD, .standard = "\"anonymous\"",
      .offset = ROUTE(tenant_missing), .words = missings,
      .help = "What happens to a request that names no tenant."},
-    {.path = "fingerprint.parts", .type = SETTING_FLAGS,
+    {.path = "fingerprint.parts", .type = SETTING_PARTS,
      .standard = "[ \"method\", \"path\", \"query\", \"content-type\", \"body\" ]",
      .offset = ROUTE(fingerprint_parts), .least = 1, .words = parts,
      .help = "What must be equal for a request to count as the same."},
+    {.path = "fingerprint.body", .type = SETTING_WORD, .standard = "\"raw\"",
+     .offset = ROUTE(fingerprint_body), .words = body_forms,
+     .help = "In what form bodies are compared; one that is not of the form: raw."},
     {.path = "wait.timeout", .type = SETTING_DURATION, .standard = "\"10s\"",
      .offset = ROUTE(wait_timeout), .least = 0, .most = 5 * MINUTE,
      .help = "How long a retry waits for the first one's answer (in_flight = \"wait\")."},
@@ -270,6 +332,12 @@ static const struct setting route_rows[] = {
     {.path = "status.not_kept", .type = SETTING_INTEGER, .standard = "409",
      .offset = ROUTE(status.not_kept), .least = 400, .most = 599,
      .help = "Status when the answer was not kept."},
+    {.path = "status.expired", .type = SETTING_INTEGER, .standard = "410",
+     .offset = ROUTE(status.expired), .least = 400, .most = 599,
+     .help = "Status when the key is older than its retention (times.tombstone)."},
+    {.path = "status.duplicate", .type = SETTING_INTEGER, .standard = "409",
+     .offset = ROUTE(status.duplicate), .least = 400, .most = 599,
+     .help = "Status when another key did the same operation (natural_key)."},
     {.path = "status.key_missing", .type = SETTING_INTEGER, .standard = "400",
      .offset = ROUTE(status.key_missing), .least = 400, .most = 599,
      .help = "Status when a key is compulsory and missing."},
@@ -282,6 +350,9 @@ static const struct setting route_rows[] = {
     {.path = "status.too_large", .type = SETTING_INTEGER, .standard = "413",
      .offset = ROUTE(status.too_large), .least = 400, .most = 599,
      .help = "Status when the body is larger than limits.max_body."},
+    {.path = "status.bad_body", .type = SETTING_INTEGER, .standard = "400",
+     .offset = ROUTE(status.bad_body), .least = 400, .most = 599,
+     .help = "Status when the body is not JSON (require_json)."},
     {.path = "status.store_down", .type = SETTING_INTEGER, .standard = "503",
      .offset = ROUTE(status.store_down), .least = 400, .most = 599,
      .help = "Status when the database cannot be reached."},
@@ -301,6 +372,12 @@ static const struct setting route_rows[] = {
     {.path = "settle.on_lapse", .type = SETTING_WORD, .standard = "\"rerun\"",
      .offset = ROUTE(on_lapse), .words = lapses,
      .help = "What a retry meets when the first one's worker died or lost its lease."},
+    {.path = "settle.exit_not_done", .type = SETTING_INTEGER, .standard = "\"none\"",
+     .offset = ROUTE(exit_not_done), .least = 1, .most = 255, .words = no_exit,
+     .help = "Exit status by which a handler says, without output, that it has done nothing."},
+    {.path = "replay.status", .type = SETTING_INTEGER, .standard = "\"original\"",
+     .offset = ROUTE(replay_status), .least = 200, .most = 299, .words = original,
+     .help = "Status of a replayed 2xx answer."},
     {.path = "replay.header", .type = SETTING_TEXTS,
      .standard = "[ \"Idempotent-Replayed: true\" ]", .offset = ROUTE(replay_headers),
      .unit = "header lines", .check = grammar_header_line,
@@ -308,6 +385,10 @@ static const struct setting route_rows[] = {
     {.path = "replay.first_header", .type = SETTING_BOOL, .standard = "false",
      .offset = ROUTE(first_header),
      .help = "Send the same headers with the value false on a first answer."},
+    {.path = "replay.first_seen_header", .type = SETTING_TEXT, .standard = "\"\"",
+     .offset = ROUTE(first_seen_header), .unit = "header name or empty",
+     .check = grammar_answer_header,
+     .help = "Header of a replay that tells when the first request came; empty: none."},
     {.path = "replay.drop_headers", .type = SETTING_TEXTS,
      .standard = "[ \"Set-Cookie\", \"Date\", \"X-Request-Id\" ]", .offset = ROUTE(drop_headers),
      .unit = "header names", .check = grammar_header_name,
@@ -318,6 +399,35 @@ static const struct setting route_rows[] = {
     {.path = "times.lease", .type = SETTING_DURATION, .standard = "\"30s\"",
      .offset = ROUTE(lease), .least = SECOND, .most = DAY,
      .help = "How long an owner counts as alive without a renewal."},
+    {.path = "times.tombstone", .type = SETTING_DURATION, .standard = "\"off\"",
+     .offset = ROUTE(tombstone), .least = SECOND, .most = 3650 * DAY, .words = no_time,
+     .help = "How long after its retention a key is still told apart from a new one."},
+    {.path = "natural_key.values", .type = SETTING_SOURCES, .standard = "[]",
+     .offset = ROUTE(natural_values), .words = natural_kinds,
+     .help = "Values that together name the operation, whatever the key; none: not used."},
+    {.path = "natural_key.window", .type = SETTING_DURATION, .standard = "\"forever\"",
+     .offset = ROUTE(natural_window), .least = SECOND, .most = 3650 * DAY, .words = for_ever,
+     .help = "How long after an operation the same values are refused under another key."},
+    {.path = "errors.content_type", .type = SETTING_TEXT, .standard = "\"application/json\"",
+     .offset = ROUTE(errors.content_type), .least = 1, .most = 255, .unit = "media type",
+     .check = template_check_content_type,
+     .help = "Content type of the templates below; values are escaped for it."},
+    {.path = "errors.body", .type = SETTING_TEXT, .standard = "\"\"",
+     .offset = ROUTE(errors.body), .most = 16 * KIB, .may_wrap = true,
+     .unit = "template or empty", .check = template_check,
+     .help = "Body of all refusals that have none below; empty: problem+json."},
+    TEMPLATE(in_flight, "when the first request still runs"),
+    TEMPLATE(mismatch, "when the key was used for another request"),
+    TEMPLATE(unknown, "when the outcome is unknown"),
+    TEMPLATE(not_kept, "when the answer was not kept"),
+    TEMPLATE(expired, "when the key is older than its retention"),
+    TEMPLATE(duplicate, "when another key did the same operation"),
+    TEMPLATE(key_missing, "when a key is compulsory and missing"),
+    TEMPLATE(key_invalid, "when the key is malformed"),
+    TEMPLATE(tenant_missing, "when the tenant is missing"),
+    TEMPLATE(too_large, "when the body is larger than limits.max_body"),
+    TEMPLATE(bad_body, "when the body is not JSON"),
+    TEMPLATE(store_down, "when the database cannot be reached"),
 };
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 #define ONCEWRAP_CONFIG_SETTINGS_H
 
 #include "base/error.h"
+#include "config/route.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ enum setting_type {
 	SETTING_DURATION, /* milliseconds, written "30s" */
 	SETTING_MODE,     /* written in octal, "0660" */
 	SETTING_WORD,     /* an enum, written as one of `words` */
-	SETTING_FLAGS,    /* int64_t, a list of `words` whose values are or-ed */
+	SETTING_PARTS,    /* struct setting_parts, a list of `words` and "header:Name" */
 	SETTING_SOURCES,  /* struct source_list, a list of "WORD:name" */
 	SETTING_REQUIRED, /* struct route_required */
 	SETTING_SECTION,  /* no value of its own: `defaults` and `routes` */
@@ -31,7 +32,13 @@ enum setting_type {
 
 struct setting_word {
 	const char *word; /* NULL ends a list */
-	int value;
+	int64_t value;
+};
+
+/* Parts of the fingerprint: bits, and request headers. */
+struct setting_parts {
+	int64_t bits;               /* values of `words`, or-ed */
+	struct string_list headers; /* names, in small letters */
 };
 
 struct setting {
@@ -41,10 +48,14 @@ struct setting {
 	const char *help;     /* one line */
 	enum setting_type type;
 	bool needs_restart; /* a reload cannot change it */
-	bool route_only;    /* each route has its own: not for `defaults` */
+	bool route_only;    /* each route has its own: not for `defaults`, nor for presets */
+	bool names_preset;  /* not for presets */
+	bool may_wrap;      /* a text of several lines: line feeds and tabs may stand in it */
 
 	/* Of a number; of a text's length or a list's, where most 0 is no bound. */
 	int64_t least, most;
+	/* What a SETTING_WORD, a list's item or a source's kind may be; a number may also be one of
+	 * them, which then stands for its value whatever the bounds. */
 	const struct setting_word *words;
 	/* Of a text, or of each in a list: see config/grammar.h. */
 	int (*check)(const char *text, struct error *error);

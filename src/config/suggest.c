@@ -98,7 +98,8 @@ void suggest_setting(const struct setting_table *table, const char *path,
 		snprintf(text, SUGGESTION_SIZE, "%s",
 			 other == &settings_route
 			     ? "it belongs to a route: write it there or in defaults"
-			     : "it belongs to the whole service: write it outside of routes");
+			     : "it belongs to the whole service: write it outside of routes and "
+			       "presets");
 	else if ((row = nearest(table, path, true)) != NULL ||
 		 (row = nearest(table, last, false)) != NULL)
 		snprintf(text, SUGGESTION_SIZE, "did you mean %s?", row->path);

@@ -43,7 +43,7 @@ static const struct value_type *const types[] = {
     [SETTING_BOOL] = &value_bool,         [SETTING_INTEGER] = &value_integer,
     [SETTING_SIZE] = &value_size,         [SETTING_DURATION] = &value_duration,
     [SETTING_MODE] = &value_mode,         [SETTING_WORD] = &value_word,
-    [SETTING_FLAGS] = &value_flags,       [SETTING_SOURCES] = &value_sources,
+    [SETTING_PARTS] = &value_parts,       [SETTING_SOURCES] = &value_sources,
     [SETTING_REQUIRED] = &value_required, [SETTING_SECTION] = &section,
 };
 
@@ -54,6 +54,7 @@ union value {
 	int64_t number;
 	unsigned word;
 	struct string_list texts;
+	struct setting_parts parts;
 	struct source_list sources;
 	struct route_required required;
 };
@@ -115,6 +116,8 @@ const char *value_example(const struct setting *row)
 int value_check_text(const struct setting *row, const char *text, struct error *error)
 {
 	for (const char *byte = text; *byte != '\0'; byte++) {
+		if (row->may_wrap && (*byte == '\n' || *byte == '\t'))
+			continue;
 		if ((unsigned char)*byte < ' ' || *byte == '\x7f') {
 			error_set(error, ERROR_INPUT, "holds a control byte; remove it");
 			return -1;
@@ -127,9 +130,10 @@ void value_write_quoted(const char *text, FILE *out)
 {
 	fputc('"', out);
 	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
+		bool escaped = strchr("\"\\\n\t", *text) != NULL;
+		if (escaped)
 			fputc('\\', out);
-		fputc(*text, out);
+		fputc(*text == '\n' ? 'n' : *text == '\t' ? 't' : *text, out);
 	}
 	fputc('"', out);
 }
@@ -143,12 +147,12 @@ const struct setting_word *value_find_word(const struct setting *row, const char
 	return NULL;
 }
 
-const char *value_word_of(const struct setting *row, int value)
+const char *value_word_of(const struct setting *row, int64_t value)
 {
 	const struct setting_word *word = row->words;
-	while (word->value != value)
+	while (word != NULL && word->word != NULL && word->value != value)
 		word++;
-	return word->word;
+	return word != NULL ? word->word : NULL;
 }
 
 static void *field_of(const struct setting *row, void *target)
@@ -194,10 +198,17 @@ void value_clear(const struct setting *row, void *target)
 
 static void describe_words(const struct setting *row, struct buffer *text)
 {
-	bool is_source = row->type == SETTING_SOURCES;
-	for (const struct setting_word *word = row->words; word->word != NULL; word++)
-		buffer_printf(text, is_source ? "%s %s:NAME" : "%s \"%s\"",
-			      word == row->words ? "" : ",", word->word);
+	for (const struct setting_word *word = row->words; word->word != NULL; word++) {
+		buffer_append_text(text, word == row->words ? " " : ", ");
+		if (row->type == SETTING_SOURCES)
+			buffer_printf(text, "%s:%s", word->word,
+				      word->value == SOURCE_JSON ? "/NAME" : "NAME");
+		else
+			buffer_printf(text, row->type == SETTING_PARTS ? "%s" : "\"%s\"",
+				      word->word);
+	}
+	if (row->type == SETTING_PARTS)
+		buffer_append_text(text, ", header:NAME");
 }
 
 static void describe_bounds(const struct setting *row, struct buffer *text)
@@ -206,6 +217,9 @@ static void describe_bounds(const struct setting *row, struct buffer *text)
 	value_type_of(row)->format(row->least, least);
 	value_type_of(row)->format(row->most, most);
 	buffer_printf(text, ", %s to %s", least, most);
+	for (const struct setting_word *word = row->words; word != NULL && word->word != NULL;
+	     word++)
+		buffer_printf(text, ", or \"%s\"", word->word);
 }
 
 void value_describe(const struct setting *row, char text[VALUE_DESCRIPTION_SIZE])
@@ -215,11 +229,11 @@ void value_describe(const struct setting *row, char text[VALUE_DESCRIPTION_SIZE]
 	buffer_append_text(&out, type->takes);
 	if (row->unit != NULL)
 		buffer_printf(&out, row->type == SETTING_TEXT ? ": %s" : " of %s", row->unit);
-	if (row->words != NULL)
-		describe_words(row, &out);
 	if (type->format != NULL)
 		describe_bounds(row, &out);
-	else if (row->least > 0)
+	else if (row->words != NULL)
+		describe_words(row, &out);
+	if (type->format == NULL && row->least > 0)
 		buffer_append_text(&out, ", not empty");
 	snprintf(text, VALUE_DESCRIPTION_SIZE, "%s", buffer_text(&out));
 	buffer_free(&out);

@@ -3,6 +3,7 @@
 
 #include "config/value_type.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,50 +107,110 @@ const struct value_type value_texts = {
     .clear = clear_texts,
 };
 
-/* Flags */
+/* Parts of the fingerprint */
 
-static int read_flags(const struct setting *row, const config_setting_t *from, void *field,
+static void clear_parts(void *field)
+{
+	struct setting_parts *parts = field;
+	clear_texts(&parts->headers);
+}
+
+/* In small letters: it stands in the scheme, and names of headers have no case. */
+static int add_header(const struct setting *row, const char *name, struct setting_parts *parts,
 		      struct error *error)
 {
-	if (check_list(row, from, error) < 0)
+	struct string_list *headers = &parts->headers;
+	char lower[SOURCE_MAX_NAME + 1];
+	size_t length = 0;
+	if (grammar_part_header(name, error) < 0)
 		return -1;
-	int64_t flags = 0;
-	for (size_t i = 0; i < list_length(from); i++) {
-		const char *text = list_text(row, from, i, error);
-		if (text == NULL)
-			return -1;
-		const struct setting_word *word = value_find_word(row, text, strlen(text));
-		if (word == NULL)
-			return value_refuse(row, error, "holds \"%.80s\"", text);
-		flags |= word->value;
-	}
-	*(int64_t *)field = flags;
+	for (; name[length] != '\0'; length++)
+		lower[length] = (char)tolower((unsigned char)name[length]);
+	lower[length] = '\0';
+	for (size_t i = 0; i < headers->count; i++)
+		if (strcmp(headers->items[i], lower) == 0)
+			return value_refuse(row, error, "holds \"header:%.60s\" twice", name);
+	if (headers->count == FINGERPRINT_MOST_HEADERS)
+		return value_refuse(row, error, "holds more than %d headers",
+				    FINGERPRINT_MOST_HEADERS);
+	headers->items[headers->count] = strdup(lower);
+	if (headers->items[headers->count] == NULL)
+		return value_out_of_memory(error);
+	headers->count++;
 	return 0;
 }
 
-static void write_flags(const struct setting *row, const void *field, FILE *out)
+static int add_part(const struct setting *row, const char *text, struct setting_parts *parts,
+		    struct error *error)
 {
+	static const char header[] = "header:";
+	if (strncmp(text, header, sizeof(header) - 1) == 0)
+		return add_header(row, text + sizeof(header) - 1, parts, error);
+	const struct setting_word *word = value_find_word(row, text, strlen(text));
+	if (word == NULL)
+		return value_refuse(row, error, "holds \"%.80s\"", text);
+	if ((parts->bits & word->value) != 0)
+		return value_refuse(row, error, "holds \"%s\" twice", text);
+	parts->bits |= word->value;
+	return 0;
+}
+
+static int read_parts(const struct setting *row, const config_setting_t *from, void *field,
+		      struct error *error)
+{
+	struct setting_parts *parts = field;
+	if (check_list(row, from, error) < 0)
+		return -1;
+	parts->headers.items = calloc(FINGERPRINT_MOST_HEADERS, sizeof(*parts->headers.items));
+	if (parts->headers.items == NULL)
+		return value_out_of_memory(error);
+	for (size_t i = 0; i < list_length(from); i++) {
+		const char *text = list_text(row, from, i, error);
+		if (text == NULL || add_part(row, text, parts, error) < 0) {
+			clear_parts(parts);
+			*parts = (struct setting_parts){0};
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void write_parts(const struct setting *row, const void *field, FILE *out)
+{
+	const struct setting_parts *parts = field;
 	const char *between = "[ ";
 	for (const struct setting_word *word = row->words; word->word != NULL; word++) {
-		if ((*(const int64_t *)field & word->value) == 0)
+		if ((parts->bits & word->value) == 0)
 			continue;
 		fprintf(out, "%s\"%s\"", between, word->word);
+		between = ", ";
+	}
+	for (size_t i = 0; i < parts->headers.count; i++) {
+		fprintf(out, "%s\"header:%s\"", between, parts->headers.items[i]);
 		between = ", ";
 	}
 	fputs(" ]", out);
 }
 
-static bool equal_flags(const void *one, const void *other)
+static bool equal_parts(const void *one, const void *other)
 {
-	return *(const int64_t *)one == *(const int64_t *)other;
+	const struct setting_parts *a = one, *b = other;
+	return a->bits == b->bits && equal_texts(&a->headers, &b->headers);
 }
 
-const struct value_type value_flags = {
+/* What a row's offset leads to. */
+_Static_assert(offsetof(struct route, fingerprint_headers) ==
+		   offsetof(struct route, fingerprint_parts) +
+		       offsetof(struct setting_parts, headers),
+	       "struct route has the members of struct setting_parts one behind the other");
+
+const struct value_type value_parts = {
     .takes = "a list of",
-    .size = sizeof(int64_t),
-    .read = read_flags,
-    .write = write_flags,
-    .equal = equal_flags,
+    .size = sizeof(struct setting_parts),
+    .read = read_parts,
+    .write = write_parts,
+    .equal = equal_parts,
+    .clear = clear_parts,
 };
 
 /* Sources */
@@ -204,7 +265,7 @@ static void write_sources(const struct setting *row, const void *field, FILE *ou
 	for (size_t i = 0; i < list->count; i++) {
 		const struct source *source = &list->items[i];
 		char text[512];
-		snprintf(text, sizeof(text), "%s:%s", value_word_of(row, (int)source->kind),
+		snprintf(text, sizeof(text), "%s:%s", value_word_of(row, source->kind),
 			 source->name);
 		fputs(i == 0 ? " " : ", ", out);
 		value_write_quoted(text, out);

@@ -115,9 +115,23 @@ static bool is_integer(const config_setting_t *from)
 	return type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64;
 }
 
+/* Is the value one of the row's words? Then *field is what it stands for. */
+static bool take_word(const struct setting *row, const config_setting_t *from, void *field)
+{
+	const char *text = config_setting_get_string(from);
+	if (text == NULL || row->words == NULL)
+		return false;
+	const struct setting_word *word = value_find_word(row, text, strlen(text));
+	if (word != NULL)
+		*(int64_t *)field = word->value;
+	return word != NULL;
+}
+
 static int read_integer(const struct setting *row, const config_setting_t *from, void *field,
 			struct error *error)
 {
+	if (take_word(row, from, field))
+		return 0;
 	if (!is_integer(from))
 		return value_refuse_type(row, from, error);
 	int64_t number = config_setting_get_int64(from);
@@ -168,6 +182,8 @@ static int read_duration(const struct setting *row, const config_setting_t *from
 {
 	const char *text = config_setting_get_string(from);
 	char digits[UNIT_TEXT_SIZE];
+	if (take_word(row, from, field))
+		return 0;
 	if (text == NULL && !is_integer(from))
 		return value_refuse_type(row, from, error);
 	if (text == NULL) {
@@ -185,15 +201,21 @@ static int read_duration(const struct setting *row, const config_setting_t *from
 
 static void write_integer(const struct setting *row, const void *field, FILE *out)
 {
-	(void)row;
-	fprintf(out, "%" PRId64, *(const int64_t *)field);
+	int64_t number = *(const int64_t *)field;
+	const char *word = value_word_of(row, number);
+	if (word != NULL)
+		value_write_quoted(word, out);
+	else
+		fprintf(out, "%" PRId64, number);
 }
 
 static void write_measure(const struct setting *row, const void *field, FILE *out)
 {
+	int64_t number = *(const int64_t *)field;
+	const char *word = value_word_of(row, number);
 	char text[UNIT_TEXT_SIZE];
-	value_type_of(row)->format(*(const int64_t *)field, text);
-	value_write_quoted(text, out);
+	value_type_of(row)->format(number, text);
+	value_write_quoted(word != NULL ? word : text, out);
 }
 
 static bool equal_number(const void *one, const void *other)
@@ -257,7 +279,7 @@ static int read_word(const struct setting *row, const config_setting_t *from, vo
 
 static void write_word(const struct setting *row, const void *field, FILE *out)
 {
-	value_write_quoted(value_word_of(row, (int)*(const unsigned *)field), out);
+	value_write_quoted(value_word_of(row, *(const unsigned *)field), out);
 }
 
 static bool equal_word(const void *one, const void *other)

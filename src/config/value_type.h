@@ -33,7 +33,7 @@ extern const struct value_type value_text, value_bool, value_integer, value_size
     value_mode, value_word;
 
 /* In value_list.c. */
-extern const struct value_type value_texts, value_flags, value_sources, value_required;
+extern const struct value_type value_texts, value_parts, value_sources, value_required;
 
 const struct value_type *value_type_of(const struct setting *row);
 
@@ -50,7 +50,8 @@ const char *value_found(const config_setting_t *from);
 /* A good value of the setting: its default, if that shows what one looks like. */
 const char *value_example(const struct setting *row);
 
-/* No control bytes, and what the row's own check says. */
+/* No control bytes but those that break lines, where the row allows it; and what its own check
+ * says. */
 int value_check_text(const struct setting *row, const char *text, struct error *error);
 
 /* In quotes, as libconfig reads it back. */
@@ -59,7 +60,7 @@ void value_write_quoted(const char *text, FILE *out);
 /* The row's word that is `text` up to `length`, or NULL. */
 const struct setting_word *value_find_word(const struct setting *row, const char *text,
 					   size_t length);
-/* The row's word of that value; a field never holds a value without one. */
-const char *value_word_of(const struct setting *row, int value);
+/* The row's word of that value; NULL when it has none, which happens to numbers only. */
+const char *value_word_of(const struct setting *row, int64_t value);
 
 #endif

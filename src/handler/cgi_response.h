@@ -8,8 +8,10 @@
  * colon and a value without control bytes (RFC 9110 5.1, 5.5); no continuation lines; one `Status`
  * at most, of three digits 100 to 599; `Content-Length` a number, and only one; at most
  * max_header_bytes up to and with the empty line; no `HTTP/` first line. Without `Status`: 302
- * where a Location is there, else 200. Hop-by-hop fields, Content-Length and Status do not enter
- * `headers`; repeated fields keep order and number.
+ * where a Location is there, else 200. Hop-by-hop fields, those that a `Connection` nominates,
+ * Content-Length, Status and all fields whose names begin with `Once-` do not enter `headers`;
+ * repeated fields keep order and number. An Once-* field that is not understood, or stands there
+ * twice, says nothing and spoils nothing.
  */
 #ifndef ONCEWRAP_HANDLER_CGI_RESPONSE_H
 #define ONCEWRAP_HANDLER_CGI_RESPONSE_H
@@ -26,6 +28,17 @@
 /* How much of a malformed answer is kept for the log. */
 #define CGI_RESPONSE_FIRST_BYTES 256
 
+/* What a handler says of its own outcome by `Once-Outcome`, any case (docs/design.md section 6). */
+enum once_outcome {
+	ONCE_OUTCOME_NONE, /* nothing: its status and its exit decide */
+	ONCE_OUTCOME_STORE,
+	ONCE_OUTCOME_RELEASE,
+	ONCE_OUTCOME_UNKNOWN,
+};
+
+/* Longest Once-Reference, the column's width. */
+#define ONCE_REFERENCE_LENGTH 1024
+
 enum cgi_response_state {
 	CGI_RESPONSE_HEADERS, /* more header bytes are wanted */
 	CGI_RESPONSE_BODY,    /* header block complete and good; everything from here on is body */
@@ -34,17 +47,24 @@ enum cgi_response_state {
 
 struct cgi_response {
 	enum cgi_response_state state;
-	int status;                /* valid from CGI_RESPONSE_BODY on */
-	char reason[64];           /* text after the status, cut to fit; "": none was given */
-	struct buffer headers;     /* "Name: value\r\n" lines that stay, in order */
-	int64_t content_length;    /* what the handler declared; -1: nothing */
-	struct buffer first_bytes; /* the start of a malformed answer, for the log line */
+	int status;             /* valid from CGI_RESPONSE_BODY on */
+	char reason[64];        /* text after the status, cut to fit; "": none was given */
+	struct buffer headers;  /* "Name: value\r\n" lines that stay, in order */
+	int64_t content_length; /* what the handler declared; -1: nothing */
+	enum once_outcome outcome;
+	int64_t once_retention;       /* ms, any number; -1: not said */
+	struct buffer once_reference; /* printable UTF-8; "": not said */
+	struct error once_trouble;    /* an Once-* field that was not understood, and ignored; for
+					 the log */
+	struct buffer first_bytes;    /* the start of a malformed answer, for the log line */
 	struct error error;
 	/* private from here */
-	struct buffer line;  /* the line that has not ended yet */
-	size_t block_length; /* bytes of the header block so far */
+	struct buffer line;      /* the line that has not ended yet */
+	struct buffer nominated; /* what Connection fields list, a comma behind each */
+	size_t block_length;     /* bytes of the header block so far */
 	size_t max_header_bytes;
 	size_t field_count;
+	unsigned once_seen; /* which Once-* fields, a bit each */
 	bool has_status, has_location;
 };
 

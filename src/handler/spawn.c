@@ -126,3 +126,9 @@ int spawn_start(const struct spawn *spawn, struct spawned *child, int *exec_errn
 	*child = (struct spawned){.pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
 	return 0;
 }
+
+bool spawn_gives_pidfd(void)
+{
+	/* pidfd_open(2): where there is the call, 0 is an invalid process id to it. */
+	return syscall(SYS_pidfd_open, 0, 0) == -1 && errno == EINVAL;
+}

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct spawn {
@@ -39,5 +40,8 @@ struct spawned {
  * (no memory, no process, no descriptor). */
 int spawn_start(const struct spawn *spawn, struct spawned *child, int *exec_errno,
 		struct error *error) __attribute__((warn_unused_result));
+
+/* Will children come with a pidfd? Linux has them from 5.3 on; a seccomp filter may refuse. */
+bool spawn_gives_pidfd(void);
 
 #endif

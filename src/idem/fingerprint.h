@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * What a request asks, as a digest: two requests with one key must ask the same. The scheme is the
- * text that says which parts went in ("1 method path query content-type body"), so that a record
- * made under another configuration is compared by the scheme it was made with.
+ * text that says which parts went in and how ("1 method path header:x-unit body:json"), so that a
+ * record made under another configuration is compared by the scheme it was made with.
  */
 #ifndef ONCEWRAP_IDEM_FINGERPRINT_H
 #define ONCEWRAP_IDEM_FINGERPRINT_H
 
 #include "base/digest.h"
+#include "base/params.h"
 #include "config/route.h"
+#include "idem/document.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FINGERPRINT_SCHEME_LENGTH 128
-#define FINGERPRINT_PART_LENGTH   8 /* bytes of a part's short digest */
+#define FINGERPRINT_PART_LENGTH 8 /* bytes of a part's short digest */
 
 struct fingerprint_source {
 	const char *method;
@@ -22,17 +23,23 @@ struct fingerprint_source {
 	const char *query;                /* "" when absent */
 	const char *content_type;         /* "" when absent */
 	const unsigned char *body_digest; /* SHA-256 of the raw body */
+	const struct params *params;      /* for parts that are request headers */
+	struct document *document;        /* for other forms of the body than raw */
 };
+
+/* As many as the column of part digests holds. */
+#define FINGERPRINT_MOST_PARTS (FINGERPRINT_PARTS + FINGERPRINT_MOST_HEADERS)
 
 struct fingerprint {
 	unsigned char digest[DIGEST_LENGTH];
 	char scheme[FINGERPRINT_SCHEME_LENGTH];
 	unsigned char
-	    parts[FINGERPRINT_PARTS * FINGERPRINT_PART_LENGTH]; /* in the scheme's order */
+	    parts[FINGERPRINT_MOST_PARTS * FINGERPRINT_PART_LENGTH]; /* in the scheme's order */
 	size_t parts_length;
 };
 
-/* 0, or -1 when out of memory. */
+/* 0; or -1 when out of memory, or where the names of headers make a scheme that does not fit: 56
+ * bytes in all always do. */
 int fingerprint_make(const struct route *route, const struct fingerprint_source *source,
 		     struct fingerprint *out);
 

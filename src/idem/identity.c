@@ -11,9 +11,12 @@ static void add_text(struct digest *digest, const char *text)
 }
 
 /* The word in front says how many fields follow, so that no two scopes give the same bytes. */
-static void add_scope(struct digest *digest, const struct route *route,
-		      const struct identity *identity)
+void identity_add_scope(struct digest *digest, const struct route *route,
+			const struct identity *identity)
 {
+	/* What was only observed must not meet what is enforced later. */
+	if (route->mode == ROUTE_OBSERVE)
+		add_text(digest, "observe");
 	switch (route->scope) {
 	case SCOPE_TENANT:
 		add_text(digest, "tenant");
@@ -37,7 +40,7 @@ int identity_compute(const struct route *route, const struct identity *identity,
 	if (digest == NULL)
 		return -1;
 	digest_add_field(digest, identity->tenant, identity->tenant_length);
-	add_scope(digest, route, identity);
+	identity_add_scope(digest, route, identity);
 	digest_add_field(digest, identity->key, identity->key_length);
 	digest_finish(digest, id);
 	digest_free(digest);

@@ -22,4 +22,8 @@ struct identity {
 int identity_compute(const struct route *route, const struct identity *identity,
 		     unsigned char id[DIGEST_LENGTH]);
 
+/* Add what says where keys, and natural keys, meet within the tenant. */
+void identity_add_scope(struct digest *digest, const struct route *route,
+			const struct identity *identity);
+
 #endif

@@ -85,8 +85,8 @@ static int check_key(const struct route *route, const struct buffer *key, struct
 		return refuse(why, "the key is empty");
 	if ((int64_t)characters < route->key_min_length) {
 		error_set(why, ERROR_LIMIT,
-			  "the key has %zu characters, fewer than the %" PRId64 " required",
-			  characters, route->key_min_length);
+			  "the key has %zu character%s, fewer than the %" PRId64 " required",
+			  characters, characters == 1 ? "" : "s", route->key_min_length);
 		return -1;
 	}
 	if ((int64_t)characters > route->key_max_length) {
@@ -98,17 +98,10 @@ static int check_key(const struct route *route, const struct buffer *key, struct
 	return 0;
 }
 
-enum key_result key_parse(const struct route *route, const char *value, struct buffer *key,
-			  struct error *why)
+/* What was put into *key, if it could be (result), is the key or nothing. */
+static enum key_result finish_key(const struct route *route, int result, struct buffer *key,
+				  struct error *why)
 {
-	buffer_clear(key);
-	value += strspn(value, " \t");
-	size_t length = strlen(value);
-	while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
-		length--;
-
-	int result = length > 0 ? take_value(route, value, length, key, why)
-				: refuse(why, "the key is empty");
 	if (result == 0 && key->failed) {
 		error_set(why, ERROR_MEMORY, "out of memory for the key");
 		result = -1;
@@ -119,22 +112,53 @@ enum key_result key_parse(const struct route *route, const char *value, struct b
 	return KEY_INVALID;
 }
 
-enum key_result key_read(const struct route *route, const struct params *params, struct buffer *key,
-			 struct error *why)
+enum key_result key_parse(const struct route *route, const char *value, struct buffer *key,
+			  struct error *why)
+{
+	buffer_clear(key);
+	value += strspn(value, " \t");
+	size_t length = strlen(value);
+	while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
+		length--;
+	int result = length > 0 ? take_value(route, value, length, key, why)
+				: refuse(why, "the key is empty");
+	return finish_key(route, result, key, why);
+}
+
+enum key_result key_take(const struct route *route, const void *value, size_t length,
+			 struct buffer *key, struct error *why)
+{
+	buffer_clear(key);
+	buffer_append(key, value, length);
+	return finish_key(route, 0, key, why);
+}
+
+/* Syntax is a matter of header fields, and of variables, which web servers make from them. */
+static bool has_syntax(enum source_kind kind)
+{
+	return kind == SOURCE_HEADER || kind == SOURCE_ENV;
+}
+
+enum key_result key_read(const struct route *route, const struct params *params,
+			 struct document *document, struct buffer *key, struct error *why)
 {
 	buffer_clear(key);
 	for (size_t i = 0; i < route->key_sources.count; i++) {
 		const struct source *source = &route->key_sources.items[i];
-		const char *value;
-		enum source_presence presence = source_read(source, params, &value);
+		struct source_value value;
+		enum source_presence presence = source_read(source, params, document, &value);
 		if (presence == SOURCE_ABSENT)
 			continue;
-		if (presence == SOURCE_PRESENT && key_parse(route, value, key, why) == KEY_FOUND)
-			return KEY_FOUND;
-		if (presence == SOURCE_REPEATED)
-			refuse(why, "it is given more than once");
-		error_prefix(why, "%s %s", source_kind_name(source->kind), source->name);
-		return KEY_INVALID;
+		if (presence != SOURCE_PRESENT) {
+			source_explain(source, presence, document, why);
+			return KEY_INVALID;
+		}
+		enum key_result result = has_syntax(source->kind)
+					     ? key_parse(route, value.data, key, why)
+					     : key_take(route, value.data, value.length, key, why);
+		if (result == KEY_INVALID)
+			error_prefix(why, "%s %s", source_kind_name(source->kind), source->name);
+		return result;
 	}
 	return KEY_ABSENT;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/params.h"
 #include "config/route.h"
+#include "idem/document.h"
 
 enum key_result {
 	KEY_FOUND,   /* the key is in *key */
@@ -20,8 +21,8 @@ enum key_result {
 /* The key of a request: the first of the route's sources that is present (present and empty is
  * invalid, not absent). A source that is present twice, or joined by a comma as web servers join
  * repeated headers, is invalid. */
-enum key_result key_read(const struct route *route, const struct params *params, struct buffer *key,
-			 struct error *why);
+enum key_result key_read(const struct route *route, const struct params *params,
+			 struct document *document, struct buffer *key, struct error *why);
 
 /*
  * One header value: `any` takes an RFC 8941 String item (a value that begins with a double quote)
@@ -31,5 +32,10 @@ enum key_result key_read(const struct route *route, const struct params *params,
  */
 enum key_result key_parse(const struct route *route, const char *value, struct buffer *key,
 			  struct error *why);
+
+/* One value of a body or a cookie: the text itself is the key, whatever the route's syntax; length
+ * and charset hold as ever. */
+enum key_result key_take(const struct route *route, const void *value, size_t length,
+			 struct buffer *key, struct error *why);
 
 #endif

@@ -17,11 +17,12 @@ enum {
 _Static_assert(sizeof("header:=") + SOURCE_MAX_NAME + 2 * DIGEST_SHOWN <= TENANT_MAX_LENGTH,
 	       "a digest under the longest name fits the column");
 
-static void put_digest(struct buffer *tenant, const struct source *source, const char *value)
+static void put_digest(struct buffer *tenant, const struct source *source,
+		       const struct source_value *value)
 {
 	unsigned char digest[DIGEST_LENGTH];
 	char hex[2 * DIGEST_SHOWN + 1];
-	digest_of(value, strlen(value), digest);
+	digest_of(value->data, value->length, digest);
 	encode_hex(hex, digest, DIGEST_SHOWN);
 
 	buffer_printf(tenant, "%s:", source_kind_name(source->kind));
@@ -39,13 +40,14 @@ static bool looks_digested(const char *value)
 	       strncmp(value, "env:", strlen("env:")) == 0;
 }
 
-static void put_tenant(struct buffer *tenant, const struct source *source, const char *value)
+static void put_tenant(struct buffer *tenant, const struct source *source,
+		       const struct source_value *value)
 {
 	bool plain = source->kind == SOURCE_LITERAL ||
-		     (source->kind == SOURCE_ENV && !looks_digested(value) &&
-		      strlen(value) <= TENANT_MAX_LENGTH);
+		     (source->kind == SOURCE_ENV && !looks_digested(value->data) &&
+		      value->length <= TENANT_MAX_LENGTH);
 	if (plain)
-		buffer_append_text(tenant, value);
+		buffer_append(tenant, value->data, value->length);
 	else
 		put_digest(tenant, source, value);
 }
@@ -67,16 +69,17 @@ enum tenant_result tenant_read(const struct route *route, const struct params *p
 	buffer_clear(tenant);
 	for (size_t i = 0; i < route->tenant_sources.count; i++) {
 		const struct source *source = &route->tenant_sources.items[i];
-		const char *value;
-		enum source_presence presence = source_read(source, params, &value);
+		struct source_value value;
+		/* the sources of a tenant do not look into the body */
+		enum source_presence presence = source_read(source, params, NULL, &value);
 		if (presence == SOURCE_REPEATED) {
 			error_set(why, ERROR_INPUT, "%s %s is given more than once",
 				  source_kind_name(source->kind), source->name);
 			return TENANT_MISSING;
 		}
-		if (presence == SOURCE_ABSENT || *value == '\0')
+		if (presence != SOURCE_PRESENT || value.length == 0)
 			continue;
-		put_tenant(tenant, source, value);
+		put_tenant(tenant, source, &value);
 		if (!tenant->failed)
 			return TENANT_FOUND;
 		buffer_clear(tenant);

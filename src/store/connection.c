@@ -58,29 +58,35 @@ static int64_t lock_wait_seconds(const struct connection *connection)
 static int read_credentials(struct connection *connection, struct error *error)
 {
 	credentials_free(&connection->credentials);
+	connection->group_found = false;
 	const char *path = connection->config->option_file;
 	if (*path == '\0')
 		return 0;
-	const char *groups[] = {connection->group, connection->config->option_group};
+	const char *standard = connection->config->option_group;
 	bool found = false;
-	for (size_t i = 0; i < 2 && !found; i++)
-		if (groups[i] != NULL &&
-		    option_file_read(path, groups[i], &connection->credentials, &found, error) < 0)
-			return -1;
+	if (connection->group != NULL &&
+	    option_file_read(path, connection->group, &connection->credentials,
+			     &connection->group_found, error) < 0)
+		return -1;
+	if (connection->group_found)
+		return 0;
+	if (option_file_read(path, standard, &connection->credentials, &found, error) < 0)
+		return -1;
 	if (!found) {
-		error_set(error, ERROR_INPUT, "%s: has no group [%s]", path, groups[1]);
+		error_set(error, ERROR_INPUT, "%s: has no group [%s]", path, standard);
 		return -1;
 	}
 	return 0;
 }
 
-/* Whom to log in as: the configured user, the option file's, or the running account, which is what
- * the server's unix_socket authentication goes by. */
+/* Whom to log in as: the user of the group that was asked for by name, which is there to be another
+ * than the wrapper's; else the configured user, the option file's, or the running account, which is
+ * what the server's unix_socket authentication goes by. */
 static int choose_user(struct connection *connection, struct error *error)
 {
 	struct credentials *credentials = &connection->credentials;
 	const char *user = connection->config->user;
-	if (*user == '\0' && credentials->user != NULL)
+	if (credentials->user != NULL && (connection->group_found || *user == '\0'))
 		return 0;
 	if (*user == '\0') {
 		errno = 0;

@@ -27,6 +27,7 @@ struct connection {
 	enum connection_use use;
 	const char
 	    *group; /* option group asked first, before the configured one; borrowed, may be NULL */
+	bool group_found; /* the credentials are that group's */
 	struct credentials credentials;
 	MYSQL *mysql;                            /* NULL while there is none */
 	MYSQL_STMT *statements[STATEMENT_COUNT]; /* prepared when first needed; NULL until then */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What store.c, settle.c and renewal.c share: the store itself, and how a statement is issued until
- * it is done. */
+/* What store.c, settle.c, natural.c and renewal.c share: the store itself, and how a statement is
+ * issued until it is done. */
 #ifndef ONCEWRAP_STORE_HANDLE_H
 #define ONCEWRAP_STORE_HANDLE_H
 

@@ -42,7 +42,6 @@ enum store_result store_issue(struct store *store, struct issue *issue, int64_t 
 	/* A database known to be away gets one try, and none shortly after the last: a request must
 	 * not wait out its deadline to hear what the one before it has heard. */
 	bool one_try = connection->down && !statement->patient;
-	bool only_reads = issue->statement == STATEMENT_READ;
 	issue->in_doubt = false;
 	if (one_try && clock_now() < connection->quiet_until) {
 		*error = connection->refusal;
@@ -68,13 +67,14 @@ enum store_result store_issue(struct store *store, struct issue *issue, int64_t 
 		issue->in_doubt = issue->in_doubt || roundtrip.in_doubt;
 		enum trouble trouble = trouble_of(roundtrip.code);
 		/* In doubt, the session that holds the row is most likely our own of before. */
-		if (trouble == TROUBLE_BUSY && !only_reads && !statement->waits && !issue->in_doubt)
+		if (trouble == TROUBLE_BUSY && !statement->reads && !statement->waits &&
+		    !issue->in_doubt)
 			return STORE_BUSY;
 		if (trouble == TROUBLE_REFUSED || (one_try && roundtrip.opening))
 			break;
 		pause_before(retry, trouble, deadline);
 	}
-	return issue->in_doubt && !only_reads ? STORE_UNCERTAIN : STORE_DOWN;
+	return issue->in_doubt && !statement->reads ? STORE_UNCERTAIN : STORE_DOWN;
 }
 
 enum store_result store_take_record(struct store *store, const struct issue *issue,

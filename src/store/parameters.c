@@ -6,6 +6,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* Years from now that are still before the year 9999, for a long time. */
+#define WINDOW_MOST (INT64_C(7000) * 365 * 24 * 3600 * 1000)
+
 /* The arrays are left as they are: a bind is cleared when it is added. */
 void parameters_init(struct parameters *parameters)
 {
@@ -28,6 +31,19 @@ void parameters_add_bytes(struct parameters *parameters, const void *data, size_
 	bind->buffer = length > 0 ? (void *)(uintptr_t)data : (void *)(uintptr_t) "";
 	bind->buffer_length = length;
 	parameters->size += length;
+}
+
+static void add_null(struct parameters *parameters)
+{
+	add(parameters, MYSQL_TYPE_NULL);
+}
+
+void parameters_add_optional(struct parameters *parameters, const void *data, size_t length)
+{
+	if (data != NULL)
+		parameters_add_bytes(parameters, data, length);
+	else
+		add_null(parameters);
 }
 
 void parameters_add_text(struct parameters *parameters, const char *text)
@@ -55,4 +71,12 @@ void parameters_add_span(struct parameters *parameters, int64_t milliseconds)
 	if (__builtin_mul_overflow(milliseconds, 1000, &microseconds))
 		microseconds = INT64_MAX;
 	parameters_add_number(parameters, microseconds);
+}
+
+void parameters_add_window(struct parameters *parameters, int64_t milliseconds)
+{
+	if (milliseconds <= WINDOW_MOST)
+		parameters_add_span(parameters, milliseconds);
+	else
+		add_null(parameters);
 }

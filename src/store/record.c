@@ -19,7 +19,8 @@ static const struct {
 	enum record_state to;
 } moves[] = {
     [MOVE_CLAIM] = {0, RECORD_IN_FLIGHT},
-    [MOVE_RECLAIM] = {FROM(RECORD_COMPLETE) | FROM(RECORD_IN_FLIGHT), RECORD_IN_FLIGHT},
+    [MOVE_RECLAIM] = {FROM(RECORD_COMPLETE) | FROM(RECORD_IN_FLIGHT) | FROM(RECORD_EXPIRED),
+		      RECORD_IN_FLIGHT},
     [MOVE_TAKE_OVER] = {FROM(RECORD_IN_FLIGHT) | FROM(RECORD_RELEASED), RECORD_IN_FLIGHT},
     [MOVE_STORE] = {FROM(RECORD_IN_FLIGHT) | FROM(RECORD_UNKNOWN), RECORD_COMPLETE},
     [MOVE_RELEASE] = {FROM(RECORD_IN_FLIGHT), RECORD_RELEASED},
@@ -59,5 +60,6 @@ void record_free(struct record *record)
 {
 	buffer_free(&record->headers);
 	buffer_free(&record->body);
+	buffer_free(&record->reference);
 	record_init(record);
 }

@@ -24,7 +24,9 @@ enum record_state {
 
 /* What a record's flags say of its answer. */
 #define RECORD_NOT_KEPT                                                                            \
-	0x01u /* complete, but the answer was too large, or lost, and was not stored */
+	0x01u /* complete, but without its answer: too large, lost, or by the route's policy; the  \
+		 reference may be there in its stead */
+#define RECORD_REFERENCE_LENGTH 1024
 
 /* What moves a record. Each is one conditional statement (MOVE_RELEASE: one of two); the table in
  * record.c says from where to where, and a test holds the statements' conditions against it. */
@@ -49,13 +51,15 @@ struct record {
 	size_t parts_length;
 	bool expired; /* past expires_at by the database's clock; never for unknown and released
 			 (case C9) */
-	bool lapsed;  /* in flight and its first lease over; a renewal may stand in once_lease */
+	int64_t expired_for; /* ms since then, by the same clock; 0 where not expired */
+	bool lapsed; /* in flight and its first lease over; a renewal may stand in once_lease */
 	int64_t created_ms; /* wall-clock ms since the epoch, by the database */
 	int64_t settled_ms; /* 0 while not settled */
 	int status;
 	unsigned flags;
 	struct buffer headers; /* raw lines, CRLF after each, "Status: ..." first */
 	struct buffer body;
+	struct buffer reference; /* what the handler called its answer; may be empty */
 };
 
 /* "in_flight" and so on, as the database spells it; and back: -1 for a word that is none. */

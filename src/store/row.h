@@ -7,7 +7,7 @@
 #define ONCEWRAP_STORE_ROW_H
 
 #include "base/error.h"
-#include "store/record.h"
+#include "store/store.h"
 
 #include <mysql.h>
 
@@ -15,9 +15,14 @@ enum row_result { ROW_FETCHED, ROW_NONE, ROW_FAILED };
 
 /*
  * The one row of a stored result, which is then freed: of RESULT_RECORD (*record must be
- * initialised; what it held is freed), and of RESULT_LEASE.
+ * initialised; what it held is freed), of RESULT_GLANCE, of RESULT_LEASE, and of RESULT_HOLDER
+ * (filled in anew).
  */
 enum row_result row_fetch_record(MYSQL_STMT *statement, struct record *record, struct error *error);
+enum row_result row_fetch_glance(MYSQL_STMT *statement, struct store_glance *glance,
+				 struct error *error);
 enum row_result row_fetch_lease(MYSQL_STMT *statement, bool *closed, struct error *error);
+enum row_result row_fetch_holder(MYSQL_STMT *statement, struct store_natural_holder *holder,
+				 struct error *error);
 
 #endif

@@ -15,7 +15,8 @@
 
 static const char select_query[] =
     "SELECT version, file, HEX(checksum), dirty,"
-    " DATE_FORMAT(applied_at, '%Y-%m-%dT%H:%i:%sZ'), applied_by FROM once_schema ORDER BY version";
+    " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', applied_at) DIV 1000, applied_by"
+    " FROM once_schema ORDER BY version";
 
 static const char *const status_names[] = {
     [SCHEMA_APPLIED] = "applied", [SCHEMA_PENDING] = "pending", [SCHEMA_DIRTY] = "dirty",
@@ -114,7 +115,7 @@ static int take_rows(struct schema *schema, MYSQL_RES *rows, struct error *error
 		}
 		if (decode_hex(entry->checksum, DIGEST_LENGTH, row[2]) < 0)
 			memset(entry->checksum, 0, DIGEST_LENGTH);
-		snprintf(entry->applied_at, sizeof(entry->applied_at), "%s", row[4]);
+		entry->applied_ms = strtoll(row[4], NULL, 10);
 		snprintf(entry->applied_by, sizeof(entry->applied_by), "%s", row[5]);
 		entry->status = judge(entry, strcmp(row[3], "0") != 0);
 	}

@@ -39,7 +39,7 @@ struct schema_entry {
 	unsigned char
 	    checksum[DIGEST_LENGTH]; /* of the file as applied; as it is here while pending */
 	enum schema_status status;
-	char applied_at[32]; /* RFC 3339, UTC; "" while pending */
+	int64_t applied_ms; /* since the epoch, by the database's clock; 0 while pending */
 	char applied_by[256];
 };
 

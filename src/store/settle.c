@@ -89,6 +89,40 @@ static enum store_result finish(struct settlement *settlement, enum store_result
 	return result;
 }
 
+static void add_answer(struct parameters *parameters, const struct store_answer *answer)
+{
+	parameters_add_number(parameters, answer->status);
+	parameters_add_bytes(parameters, answer->headers, answer->headers_length);
+	parameters_add_bytes(parameters, answer->body, answer->body_length);
+	parameters_add_number(parameters, answer->flags);
+	parameters_add_optional(parameters, answer->reference, answer->reference_length);
+	parameters_add_number(parameters, answer->retention_is_exact);
+	parameters_add_span(parameters, answer->retention);
+	parameters_add_span(parameters, answer->retention);
+}
+
+static void add_location(struct parameters *parameters, const struct store_answer *answer)
+{
+	bool fits = answer->location_length <= STORE_LOCATION_LENGTH;
+	parameters_add_optional(parameters, fits ? answer->location : NULL,
+				answer->location_length);
+}
+
+/* The record was complete already. If its handler did that in a transaction of its own, the natural
+ * key does not know yet: unsettled, it would go with the record and not with its window. */
+static enum store_result settle_natural(const struct settlement *settlement,
+					const struct store_answer *answer)
+{
+	struct issue issue = {.statement = STATEMENT_SETTLE_NATURAL};
+	parameters_init(&issue.parameters);
+	add_location(&issue.parameters, answer);
+	parameters_add_bytes(&issue.parameters, answer->natural->id, DIGEST_LENGTH);
+	parameters_add_bytes(&issue.parameters, settlement->token, TOKEN_LENGTH);
+	enum store_result result =
+	    store_issue(settlement->store, &issue, settlement->deadline, settlement->error);
+	return result == STORE_DONE ? STORE_DONE : STORE_UNCERTAIN;
+}
+
 enum store_result store_settle(struct store *store, const unsigned char id[DIGEST_LENGTH],
 			       const unsigned char token[TOKEN_LENGTH],
 			       const struct store_answer *answer, int64_t deadline,
@@ -97,29 +131,47 @@ enum store_result store_settle(struct store *store, const unsigned char id[DIGES
 	struct settlement settlement;
 	struct parameters *parameters = &settlement.issue.parameters;
 	start(&settlement, store, id, token, deadline, error);
-	parameters_add_number(parameters, answer->status);
-	parameters_add_bytes(parameters, answer->headers, answer->headers_length);
-	parameters_add_bytes(parameters, answer->body, answer->body_length);
-	parameters_add_number(parameters, answer->flags);
-	parameters_add_span(parameters, answer->retention);
-	enum store_result result = issue(&settlement, STATEMENT_STORE);
+	enum statement_name statement = STATEMENT_STORE;
+	if (answer->natural != NULL) {
+		statement = STATEMENT_STORE_NATURAL;
+		parameters_add_bytes(parameters, answer->natural->id, DIGEST_LENGTH);
+	}
+	add_answer(parameters, answer);
+	if (answer->natural != NULL)
+		add_location(parameters, answer);
+	enum store_result result = issue(&settlement, statement);
+	bool was_complete = result == STORE_DONE && settlement.issue.rows == 0;
 	result = finish(&settlement, result, record_move_target(MOVE_STORE));
+	if (result == STORE_DONE && was_complete && answer->natural != NULL)
+		result = settle_natural(&settlement, answer);
 	if (result != STORE_DOWN)
 		store_shed(store, parameters->size);
 	return result;
 }
 
+static enum store_result release(struct settlement *settlement, enum statement_name plain,
+				 enum statement_name with_natural,
+				 const struct store_natural *natural)
+{
+	parameters_init(&settlement->issue.parameters);
+	if (natural == NULL)
+		return issue(settlement, plain);
+	parameters_add_bytes(&settlement->issue.parameters, natural->id, DIGEST_LENGTH);
+	return issue(settlement, with_natural);
+}
+
 enum store_result store_release(struct store *store, const unsigned char id[DIGEST_LENGTH],
-				const unsigned char token[TOKEN_LENGTH], int64_t deadline,
+				const unsigned char token[TOKEN_LENGTH],
+				const struct store_natural *natural, int64_t deadline,
 				struct error *error)
 {
 	struct settlement settlement;
 	start(&settlement, store, id, token, deadline, error);
-	enum store_result result = issue(&settlement, STATEMENT_RELEASE);
-	if (result == STORE_DONE && settlement.issue.rows == 0) {
-		parameters_init(&settlement.issue.parameters);
-		result = issue(&settlement, STATEMENT_RELEASE_KEPT);
-	}
+	enum store_result result =
+	    release(&settlement, STATEMENT_RELEASE, STATEMENT_RELEASE_NATURAL, natural);
+	if (result == STORE_DONE && settlement.issue.rows == 0)
+		result = release(&settlement, STATEMENT_RELEASE_KEPT,
+				 STATEMENT_RELEASE_KEPT_NATURAL, natural);
 	return finish(&settlement, result, record_move_target(MOVE_RELEASE));
 }
 

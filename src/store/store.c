@@ -121,6 +121,29 @@ enum store_result store_read(struct store *store, const unsigned char id[DIGEST_
 	return result == STORE_DONE ? store_take_record(store, &issue, record, error) : result;
 }
 
+enum store_result store_glance(struct store *store, const unsigned char id[DIGEST_LENGTH],
+			       const struct store_owner *owner, struct store_glance *glance,
+			       int64_t deadline, struct error *error)
+{
+	struct issue issue = {.statement = STATEMENT_GLANCE};
+	parameters_init(&issue.parameters);
+	parameters_add_text(&issue.parameters, owner->host);
+	parameters_add_text(&issue.parameters, owner->boot);
+	parameters_add_bytes(&issue.parameters, id, DIGEST_LENGTH);
+	enum store_result result = store_issue(store, &issue, deadline, error);
+	if (result != STORE_DONE)
+		return result;
+	switch (row_fetch_glance(store->connection.statements[issue.statement], glance, error)) {
+	case ROW_FETCHED:
+		return STORE_DONE;
+	case ROW_NONE:
+		return STORE_NO_ROW;
+	case ROW_FAILED:
+		break;
+	}
+	return STORE_DOWN;
+}
+
 /* 0 rows, and an earlier issue of the same statement in doubt: my token in the row means that it
  * was done. */
 static enum store_result settle_doubt(struct store *store, const struct store_claim *claim,
@@ -141,8 +164,8 @@ static enum store_result settle_doubt(struct store *store, const struct store_cl
 }
 
 enum store_result store_reclaim(struct store *store, const struct store_claim *claim,
-				const unsigned char seen[TOKEN_LENGTH], int64_t deadline,
-				struct error *error)
+				const unsigned char seen[TOKEN_LENGTH], int64_t tombstone,
+				int64_t deadline, struct error *error)
 {
 	struct issue issue = {.statement = STATEMENT_RECLAIM};
 	parameters_init(&issue.parameters);
@@ -152,6 +175,7 @@ enum store_result store_reclaim(struct store *store, const struct store_claim *c
 	add_times(&issue.parameters, claim);
 	add_owner(&issue.parameters, claim->owner);
 	add_row(&issue.parameters, claim->id, seen);
+	parameters_add_span(&issue.parameters, tombstone);
 	enum store_result result = store_issue(store, &issue, deadline, error);
 	if (result != STORE_DONE || issue.rows == 1)
 		return result;

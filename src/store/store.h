@@ -97,10 +97,11 @@ enum store_result store_read(struct store *store, const unsigned char id[DIGEST_
  * answered STORE_DONE for that token before: the statements look for the closed lease themselves.
  */
 
-/* Start a new life (attempt 1) of an expired record that is complete, or in flight. */
+/* Start a new life (attempt 1) of a record that is complete, in flight, or a tombstone, and has
+ * been expired for `tombstone` ms (0: as soon as it is; a tombstone's own end is its expiry). */
 enum store_result store_reclaim(struct store *store, const struct store_claim *claim,
-				const unsigned char seen[TOKEN_LENGTH], int64_t deadline,
-				struct error *error);
+				const unsigned char seen[TOKEN_LENGTH], int64_t tombstone,
+				int64_t deadline, struct error *error);
 
 /* Close the lease of `seen` if it is over, for a record that was seen `lapsed`. STORE_DONE: closed,
  * nobody can renew it any more; STORE_NO_ROW: its owner lives. */
@@ -119,6 +120,8 @@ enum store_result store_lapse(struct store *store, const unsigned char id[DIGEST
 			      const unsigned char seen[TOKEN_LENGTH], int64_t deadline,
 			      struct error *error);
 
+#define STORE_LOCATION_LENGTH 2048
+
 struct store_answer {
 	int status;
 	const void *headers; /* raw lines */
@@ -126,8 +129,74 @@ struct store_answer {
 	const void *body;
 	size_t body_length;
 	unsigned flags;    /* RECORD_NOT_KEPT: headers and body are empty */
-	int64_t retention; /* ms from the record's creation */
+	int64_t retention; /* ms from the record's creation; the later of that and the claim's
+			      holds (case C57) */
+	/* That one holds, even if it is the earlier: the handler's wish. It counts from the
+	 * settlement where the operation was taken over, since its creation may be long past. */
+	bool retention_is_exact;
+	const void *reference; /* at most RECORD_REFERENCE_LENGTH bytes; NULL: none */
+	size_t reference_length;
+	const struct store_natural *natural; /* the claim's natural key; NULL: it has none */
+	/* The answer's Location, for the natural key; NULL: none. One over STORE_LOCATION_LENGTH
+	 * is left out: a cut one leads nowhere. */
+	const void *location;
+	size_t location_length;
 };
+
+/*
+ * A natural key (docs/design.md section 9): another key, by content, for the same operation. Its
+ * row names the record whose claim holds it, from just after that claim until its window is over,
+ * or the claim is released. `window` in ms; WINDOW_FOR_EVER.
+ */
+struct store_natural {
+	unsigned char id[DIGEST_LENGTH];
+	int64_t window;
+};
+
+/* Who holds a natural key. */
+struct store_natural_holder {
+	unsigned char record[DIGEST_LENGTH]; /* the holder's record */
+	unsigned char token[TOKEN_LENGTH];
+	bool over;              /* its window is over, by the database's clock */
+	int64_t settled_ms;     /* 0: not settled */
+	struct buffer location; /* of its answer; may be empty; the caller frees it */
+};
+
+/*
+ * After a won claim: hold its natural key, in one round trip, by the claim's own no-op upsert.
+ * STORE_DONE with *holder filled in anew: holder->token equal to `token` means that it is ours, as
+ * with a claim. Where an earlier attempt at this record held it, it is ours now, at the price of a
+ * second round trip. holder->record equal to `record` with another token is somebody else's all the
+ * same: this record's earlier life that was settled, or the attempt that has taken it over from us.
+ * STORE_BUSY after 1205.
+ */
+enum store_result store_hold_natural(struct store *store, const struct store_natural *natural,
+				     const unsigned char record[DIGEST_LENGTH],
+				     const unsigned char token[TOKEN_LENGTH],
+				     struct store_natural_holder *holder, int64_t deadline,
+				     struct error *error);
+
+/* Take it from a holder that is over, or whose record has gone, moved on or been released:
+ * STORE_NO_ROW where the row is no longer `seen`'s, or its holder none of these. One that is
+ * settled is taken only once its window is over. */
+enum store_result store_take_natural(struct store *store, const struct store_natural *natural,
+				     const unsigned char seen[TOKEN_LENGTH],
+				     const unsigned char record[DIGEST_LENGTH],
+				     const unsigned char token[TOKEN_LENGTH], int64_t deadline,
+				     struct error *error);
+
+/* How an in-flight record stands, without its answer: what a waiter looks at. */
+struct store_glance {
+	unsigned char token[TOKEN_LENGTH];
+	enum record_state state;
+	bool lapsed; /* in flight, its first lease and its renewals over: no living owner's is */
+	bool here;   /* its owner runs on the host and in the boot of `owner` */
+};
+
+/* A plain SELECT that reads no answer. STORE_NO_ROW: the record has gone. */
+enum store_result store_glance(struct store *store, const unsigned char id[DIGEST_LENGTH],
+			       const struct store_owner *owner, struct store_glance *glance,
+			       int64_t deadline, struct error *error);
 
 /*
  * The owner's settlements. STORE_DONE: it stands, also where that was the work of an issue whose
@@ -136,15 +205,18 @@ struct store_answer {
  * not possible, before the deadline. Waits for a row that is locked. The claim's row of once_lease
  * goes too, if there was a renewal.
  *
- * store_settle refuses what is larger than store_largest_answer, before anything is sent:
- * STORE_DOWN with ERROR_LIMIT; the caller settles again with RECORD_NOT_KEPT.
+ * store_settle writes record and natural key in one statement. It refuses what is larger than
+ * store_largest_answer, before anything is sent: STORE_DOWN with ERROR_LIMIT; the caller settles
+ * again with RECORD_NOT_KEPT.
  */
 enum store_result store_settle(struct store *store, const unsigned char id[DIGEST_LENGTH],
 			       const unsigned char token[TOKEN_LENGTH],
 			       const struct store_answer *answer, int64_t deadline,
 			       struct error *error);
+/* `natural` NULL: none; else it is free again by the same statement. */
 enum store_result store_release(struct store *store, const unsigned char id[DIGEST_LENGTH],
-				const unsigned char token[TOKEN_LENGTH], int64_t deadline,
+				const unsigned char token[TOKEN_LENGTH],
+				const struct store_natural *natural, int64_t deadline,
 				struct error *error);
 enum store_result store_mark_unknown(struct store *store, const unsigned char id[DIGEST_LENGTH],
 				     const unsigned char token[TOKEN_LENGTH], int64_t deadline,

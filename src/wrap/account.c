@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,18 +26,40 @@ int account_check(const char *user, struct error *error)
 	return *user == '\0' || find(user, error) != NULL ? 0 : -1;
 }
 
+static bool is_root(void)
+{
+	return getuid() == 0 || geteuid() == 0;
+}
+
+static const struct passwd *find_wanted(const char *user, struct error *error)
+{
+	if (*user != '\0')
+		return find(user, error);
+	error_set(error, ERROR_INPUT,
+		  "started as root, and no account is named to run handlers as: set user, or user "
+		  "= \"root\" to insist");
+	return NULL;
+}
+
+int account_ids(const char *user, uid_t *uid, gid_t *gid, struct error *error)
+{
+	*uid = geteuid();
+	*gid = getegid();
+	if (!is_root())
+		return 0;
+	const struct passwd *account = find_wanted(user, error);
+	if (account == NULL)
+		return -1;
+	*uid = account->pw_uid;
+	*gid = account->pw_gid;
+	return 0;
+}
+
 int account_become(const char *user, struct error *error)
 {
-	if (getuid() != 0 && geteuid() != 0)
+	if (!is_root())
 		return 0;
-	if (*user == '\0') {
-		error_set(error, ERROR_INPUT,
-			  "started as root, and no account is named to run handlers as: set user, "
-			  "or user = \"root\" "
-			  "to insist");
-		return -1;
-	}
-	const struct passwd *account = find(user, error);
+	const struct passwd *account = find_wanted(user, error);
 	if (account == NULL)
 		return -1;
 	if (account->pw_uid == 0)

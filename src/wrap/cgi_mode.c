@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -151,7 +152,8 @@ static void leave_web_server(int err)
 	close(err);
 }
 
-static int own(const struct config *config, struct request *request, int out, int err)
+static int own(const struct config *config, struct bell *bell, struct request *request, int out,
+	       int err)
 {
 	struct owner owner = {.out = out, .reply_left = config->limits.reply_timeout};
 	const struct reply reply = {.context = &owner,
@@ -160,8 +162,12 @@ static int own(const struct config *config, struct request *request, int out, in
 				    .complain = complain,
 				    .descriptor = reply_descriptor};
 	leave_web_server(err);
+	/* What a handler leaves in its group comes to us, to be reaped by handler/run.c: whoever is
+	 * the container's first process may not do it, and zombies would count as members. Should
+	 * it fail, that is as it was. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	struct slots *slots = slots_new(1);
-	struct broker *broker = broker_new(config);
+	struct broker *broker = broker_new(config, bell);
 	if (slots == NULL || broker == NULL) {
 		log_message(LOG_LEVEL_ERROR, "request", "out of memory");
 	} else {
@@ -232,7 +238,7 @@ static int answer(const char *text)
 }
 
 /* The request is whole: have it served. */
-static int serve(const struct config *config, struct request *request)
+static int serve(const struct config *config, struct bell *bell, struct request *request)
 {
 	int out[2], err[2];
 	if (pipe2(out, O_CLOEXEC) == -1 || pipe2(err, O_CLOEXEC) == -1) {
@@ -245,7 +251,7 @@ static int serve(const struct config *config, struct request *request)
 		close(err[0]);
 		/* A reader that stalls must not hold up the owner for ever: see write_reply. */
 		fcntl(out[1], F_SETFL, O_NONBLOCK);
-		int status = own(config, request, out[1], err[1]);
+		int status = own(config, bell, request, out[1], err[1]);
 		request_free(request);
 		exit(status);
 	}
@@ -260,7 +266,7 @@ static int serve(const struct config *config, struct request *request)
 	return relay_answer(out[0], err[0]) > 0 ? EXIT_SUCCESS : answer(failed);
 }
 
-int cgi_mode_run(const struct config *config, const char *handler)
+int cgi_mode_run(const struct config *config, const char *handler, struct bell *bell)
 {
 	struct params params = params_of(environ);
 	struct request request;
@@ -271,8 +277,9 @@ int cgi_mode_run(const struct config *config, const char *handler)
 		log_message(LOG_LEVEL_ERROR, "request", "%s", error.message);
 		return answer(failed);
 	}
-	int status = read_input(&request, config->limits.request_timeout) ? serve(config, &request)
-									  : answer(timed_out);
+	int status = read_input(&request, config->limits.request_timeout)
+			 ? serve(config, bell, &request)
+			 : answer(timed_out);
 	request_free(&request);
 	return status;
 }

@@ -8,6 +8,7 @@
 #ifndef ONCEWRAP_WRAP_CGI_MODE_H
 #define ONCEWRAP_WRAP_CGI_MODE_H
 
+#include "broker/bell.h"
 #include "config/config.h"
 
 #include <stdbool.h>
@@ -15,8 +16,9 @@
 /* Were we started as a CGI program (RFC 3875 4.1.4)? */
 bool cgi_mode_is(void);
 
-/* Serve the request of our environment and standard input by `handler`. The exit status: 0 whenever
- * something was answered, since a web server would throw the answer away. */
-int cgi_mode_run(const struct config *config, const char *handler);
+/* Serve the request of our environment and standard input by `handler`, ringing the bell (NULL:
+ * none). The exit status: 0 whenever something was answered, since a web server would throw the
+ * answer away. */
+int cgi_mode_run(const struct config *config, const char *handler, struct bell *bell);
 
 #endif

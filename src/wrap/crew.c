@@ -42,11 +42,13 @@ struct crew {
 	const char *handler;
 	const struct listener *listener;
 	struct slots *slots;
+	struct bell *bell;
 	size_t count;
 	struct post posts[];
 };
 
-struct crew *crew_new(struct config *config, const char *handler, const struct listener *listener)
+struct crew *crew_new(struct config *config, const char *handler, const struct listener *listener,
+		      struct bell *bell)
 {
 	size_t count = (size_t)config->workers;
 	struct crew *crew = calloc(1, sizeof(*crew) + count * sizeof(crew->posts[0]));
@@ -60,6 +62,7 @@ struct crew *crew_new(struct config *config, const char *handler, const struct l
 	crew->config = config;
 	crew->handler = handler;
 	crew->listener = listener;
+	crew->bell = bell;
 	crew->count = count;
 	crew->kill_at = CLOCK_NEVER;
 	return crew;
@@ -119,6 +122,7 @@ static void start(struct crew *crew, size_t index)
 						 .handler = crew->handler,
 						 .listener = crew->listener,
 						 .slots = crew->slots,
+						 .bell = crew->bell,
 						 .index = index,
 						 .count = crew->count,
 						 .supervisor = supervisor}));

@@ -7,6 +7,7 @@
 #ifndef ONCEWRAP_WRAP_CREW_H
 #define ONCEWRAP_WRAP_CREW_H
 
+#include "broker/bell.h"
 #include "config/config.h"
 #include "wrap/listener.h"
 
@@ -18,7 +19,8 @@ struct crew;
 
 /* Takes `config` over, borrows the rest. No worker is started yet. NULL when out of memory:
  * `config` stays the caller's. */
-struct crew *crew_new(struct config *config, const char *handler, const struct listener *listener);
+struct crew *crew_new(struct config *config, const char *handler, const struct listener *listener,
+		      struct bell *bell);
 void crew_free(struct crew *crew); /* NULL is fine; for a crew that is gone */
 
 const struct config *crew_config(const struct crew *crew);

@@ -176,27 +176,28 @@ static int clear_path(const struct sockaddr_un *address, struct error *error)
 	return 0;
 }
 
-static int find_group(const char *name, gid_t *id, struct error *error)
+/* A named group is put in its place. */
+static int find_group(struct listener_access *access, struct error *error)
 {
-	*id = (gid_t)-1;
-	if (*name == '\0')
+	if (*access->group == '\0')
 		return 0;
-	errno = 0;
-	const struct group *group = getgrnam(name);
+	const struct group *group = getgrnam(access->group);
 	if (group == NULL) {
-		error_set(error, ERROR_INPUT, "socket_group: there is no group \"%s\"", name);
+		error_set(error, ERROR_INPUT, "socket_group: there is no group \"%s\"",
+			  access->group);
 		return -1;
 	}
-	*id = group->gr_gid;
+	access->uid = (uid_t)-1;
+	access->gid = group->gr_gid;
 	return 0;
 }
 
-/* Mode and group are right before listen(2), so nobody connects whom they shut out. */
+/* Mode and owner are right before listen(2), so nobody connects whom they shut out. */
 static int bind_path(struct listener *listener, int fd, const struct sockaddr_un *address,
-		     mode_t mode, gid_t group, struct error *error)
+		     const struct listener_access *access, struct error *error)
 {
 	const char *path = address->sun_path;
-	mode_t mask = umask(~mode & 0777);
+	mode_t mask = umask(~access->mode & 0777);
 	int bound = bind(fd, (const struct sockaddr *)address, sizeof(*address));
 	int reason = errno;
 	umask(mask);
@@ -205,8 +206,8 @@ static int bind_path(struct listener *listener, int fd, const struct sockaddr_un
 		return -1;
 	}
 	struct stat status;
-	if ((group != (gid_t)-1 && lchown(path, (uid_t)-1, group) == -1) ||
-	    lstat(path, &status) == -1 || listen(fd, SOMAXCONN) == -1) {
+	if (lchown(path, access->uid, access->gid) == -1 || lstat(path, &status) == -1 ||
+	    listen(fd, SOMAXCONN) == -1) {
 		error_set_errno(error, errno, "cannot listen at %s", path);
 		unlink(path);
 		return -1;
@@ -216,8 +217,8 @@ static int bind_path(struct listener *listener, int fd, const struct sockaddr_un
 	return 0;
 }
 
-static int make_path(struct listener *listener, const char *path, mode_t mode,
-		     const char *group_name, struct error *error)
+static int make_path(struct listener *listener, const char *path, struct listener_access access,
+		     struct error *error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (strlen(path) >= sizeof(address.sun_path)) {
@@ -227,8 +228,7 @@ static int make_path(struct listener *listener, const char *path, mode_t mode,
 		return -1;
 	}
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	gid_t group;
-	if (find_group(group_name, &group, error) != 0)
+	if (find_group(&access, error) != 0)
 		return -1;
 
 	int result = -1;
@@ -248,7 +248,7 @@ static int make_path(struct listener *listener, const char *path, mode_t mode,
 		error_set_errno(error, errno, "cannot make a socket");
 		goto out;
 	}
-	if (bind_path(listener, fd, &address, mode, group, error) != 0 ||
+	if (bind_path(listener, fd, &address, &access, error) != 0 ||
 	    prepare(listener, fd, error) != 0)
 		goto out;
 	result = 0;
@@ -342,11 +342,11 @@ out:
 	return result;
 }
 
-int listener_make(struct listener *listener, const char *address, mode_t mode, const char *group,
-		  struct error *error)
+int listener_make(struct listener *listener, const char *address,
+		  const struct listener_access *access, struct error *error)
 {
 	*listener = (struct listener){.fd = -1};
-	return address[0] == '/' ? make_path(listener, address, mode, group, error)
+	return address[0] == '/' ? make_path(listener, address, *access, error)
 				 : make_tcp(listener, address, error);
 }
 

@@ -25,11 +25,19 @@ struct listener {
  * that cannot be used. */
 int listener_take(struct listener *listener, struct error *error);
 
-/* Make one at `address`: "/path", "HOST:PORT", "[IPV6]:PORT" or "*:PORT". `mode` and `group` ("":
- * ours) are for a path. A stale socket file is replaced; anything else at that path is left alone.
- * 0, or -1 with *error. */
-int listener_make(struct listener *listener, const char *address, mode_t mode, const char *group,
-		  struct error *error);
+/* Whom the file of a socket lets in. */
+struct listener_access {
+	mode_t mode;
+	const char *group; /* its group; "": it is given to the account below */
+	uid_t uid;         /* -1: it stays ours */
+	gid_t gid;
+};
+
+/* Make one at `address`: "/path", "HOST:PORT", "[IPV6]:PORT" or "*:PORT"; `access` is for a path. A
+ * stale socket file is replaced; anything else at that path is left alone. 0, or -1 with *error. */
+int listener_make(struct listener *listener, const char *address,
+		  const struct listener_access *access, struct error *error)
+    __attribute__((warn_unused_result));
 
 /* Close, and remove the socket file if it is ours and still there. For the process that made it. */
 void listener_remove(struct listener *listener);

@@ -4,20 +4,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "broker/bell.h"
 #include "config/load.h"
+#include "handler/spawn.h"
 #include "wrap/account.h"
 #include "wrap/cgi_mode.h"
 #include "wrap/listener.h"
 #include "wrap/options.h"
+#include "wrap/places.h"
 #include "wrap/supervisor.h"
 
 /* A descriptor opened later must not become 0, 1 or 2, where a stray message would be written into
@@ -36,61 +39,58 @@ static int fail(int status, const struct error *error)
 	return status;
 }
 
-static size_t check_directory(const char *what, const char *path)
-{
-	struct stat status;
-	if (stat(path, &status) == -1)
-		fprintf(stderr, "%s: %s: %s\n", what, path, strerror(errno));
-	else if (!S_ISDIR(status.st_mode))
-		fprintf(stderr, "%s: %s is not a directory\n", what, path);
-	else
-		return 0;
-	return 1;
-}
+/* Without it handlers end well all the same, found out by looking again and again. */
+static const char no_pidfd[] =
+    "pidfd_open(2) is refused (Linux before 5.3, or a container's seccomp filter): a worker whose "
+    "handler runs looks every 10 ms whether it has ended; allow that call";
 
-/* What the configuration names beyond itself: how many of those things are not there. */
-static size_t check_surroundings(const struct config *config, const char *handler)
+/* Is what the configuration names beyond itself there? Each thing that is not is told. */
+static bool check_surroundings(const struct config *config, const char *handler)
 {
-	size_t problems = check_directory("spool.directory", config->spool.directory);
-	for (size_t i = 0; i < config->handlers.roots.count; i++)
-		problems += check_directory("handlers.roots", config->handlers.roots.items[i]);
+	char *problems = places_check(config, handler);
+	bool good = problems != NULL && *problems == '\0';
+	fputs(problems != NULL ? problems : "out of memory\n", stderr);
+	free(problems);
 	struct error error;
 	if (account_check(config->user, &error) != 0) {
 		fprintf(stderr, "%s\n", error.message);
-		problems++;
+		good = false;
 	}
 	if (*config->socket_group != '\0' && getgrnam(config->socket_group) == NULL) {
 		fprintf(stderr, "socket_group: there is no group \"%s\"\n", config->socket_group);
-		problems++;
+		good = false;
 	}
-	if (handler != NULL && access(handler, X_OK) == -1) {
-		fprintf(stderr, "--handler: %s: %s\n", handler, strerror(errno));
-		problems++;
-	}
-	return problems;
+	if (!spawn_gives_pidfd())
+		fprintf(stderr, "warning: %s\n", no_pidfd);
+	return good;
 }
 
 static int check(const struct options *options, const struct config *config)
 {
-	if (check_surroundings(config, options->handler) > 0)
+	if (!check_surroundings(config, options->handler))
 		return EX_CONFIG;
-	printf("configuration %s is good: %zu routes\n", options_file(options),
-	       config->route_count);
+	printf("configuration %s is good: %zu route%s\n", options_file(options),
+	       config->route_count, config->route_count == 1 ? "" : "s");
 	return EXIT_SUCCESS;
 }
 
-/* Find or make the socket, or see that there is none but a CGI request. 0, or an exit status. */
-static int open_listener(const struct options *options, const struct config *config,
-			 struct listener *listener)
+/* What can be told before the first request is told now, and not by that request. */
+static bool is_ready(const struct options *options, const struct config *config)
+{
+	char *problems = places_check(config, options->handler);
+	bool ready = problems != NULL && *problems == '\0';
+	if (!ready)
+		options_log_problems("start", problems);
+	free(problems);
+	if (ready && !spawn_gives_pidfd())
+		log_message(LOG_LEVEL_WARNING, "start", "%s", no_pidfd);
+	return ready;
+}
+
+static int make_listener(const struct options *options, const struct config *config,
+			 struct listener_access *access, struct listener *listener)
 {
 	struct error error;
-	if (listener_take(listener, &error) != 0)
-		return fail(EX_CANTCREAT, &error);
-	if (listener->fd != -1)
-		return 0;
-	/* A fronting script shares the daemon's configuration, whose socket is not for it. */
-	if (cgi_mode_is() && options->listen == NULL)
-		return 0;
 	if (*config->listen == '\0') {
 		error_set(&error, ERROR_INPUT,
 			  "no socket to serve: none was handed over, listen is not set in %s, and "
@@ -99,13 +99,56 @@ static int open_listener(const struct options *options, const struct config *con
 			  options_file(options));
 		return fail(EX_USAGE, &error);
 	}
-	if (listener_make(listener, config->listen, (mode_t)config->socket_mode,
-			  config->socket_group, &error) != 0)
+	access->mode = (mode_t)config->socket_mode;
+	access->group = config->socket_group;
+	if (listener_make(listener, config->listen, access, &error) != 0)
 		return fail(EX_CANTCREAT, &error);
 	return 0;
 }
 
-static int serve_cgi(const struct options *options, struct config *config)
+/* Find or make the socket, or see that there is none but a CGI request. 0, or an exit status. */
+static int open_listener(const struct options *options, const struct config *config,
+			 struct listener *listener)
+{
+	struct error error;
+	struct listener_access access;
+	*listener = (struct listener){.fd = -1};
+	if (account_ids(config->user, &access.uid, &access.gid, &error) != 0)
+		return fail(EX_NOPERM, &error);
+	/* What would stay ours is left as it is made: the directory may have a group for it. */
+	if (access.uid == geteuid()) {
+		access.uid = (uid_t)-1;
+		access.gid = (gid_t)-1;
+	}
+	if (listener_take(listener, &error) != 0)
+		return fail(EX_CANTCREAT, &error);
+	/* A fronting script shares the daemon's configuration, whose socket is not for it. */
+	if (listener->fd == -1 && cgi_mode_is() && options->listen == NULL)
+		return 0;
+	if (!is_ready(options, config))
+		return EX_CONFIG;
+	return listener->fd != -1 ? 0 : make_listener(options, config, &access, listener);
+}
+
+/* What waiters are woken by. To be made while the run directory can still be: that may take root.
+ * NULL: none. */
+static struct bell *hang_bell(const struct config *config, bool is_pool)
+{
+	struct bell_owner owner;
+	struct error error;
+	if (account_ids(config->user, &owner.user, &owner.group, &error) != 0)
+		return NULL; /* account_become will say why nothing comes of it */
+	struct bell *bell = bell_open(config->run_directory, &owner, &error);
+	/* A CGI process alone has nobody to wake, and would say so at each request. */
+	if (bell != NULL || !is_pool)
+		return bell;
+	log_message(LOG_LEVEL_INFO, "start",
+		    "an answer wakes those that wait for it in this pool alone: run_directory: %s",
+		    error.message);
+	return bell_new();
+}
+
+static int serve_cgi(const struct options *options, struct config *config, struct bell *bell)
 {
 	struct error error;
 	int status;
@@ -116,7 +159,7 @@ static int serve_cgi(const struct options *options, struct config *config)
 			  "run as a CGI program, oncewrap needs --handler FILE");
 		status = fail(EX_USAGE, &error);
 	} else {
-		status = cgi_mode_run(config, options->handler);
+		status = cgi_mode_run(config, options->handler, bell);
 	}
 	config_free(config);
 	return status;
@@ -126,18 +169,24 @@ static int serve(const struct options *options, struct config *config)
 {
 	struct error error;
 	struct listener listener;
+	struct bell *bell = NULL;
 	log_open(config->log_target, config->log_level);
 	int status = open_listener(options, config, &listener);
-	if (status == 0 && account_become(config->user, &error) != 0) {
+	bool is_pool = status == 0 && listener.fd != -1;
+	if (status == 0)
+		bell = hang_bell(config, is_pool);
+	if (status == 0 && account_become(config->user, &error) != 0)
 		status = fail(EX_NOPERM, &error);
-		listener_remove(&listener);
-	}
 	if (status != 0) {
+		listener_remove(&listener);
 		config_free(config);
-		return status;
+	} else if (is_pool) {
+		status = supervisor_run(options, config, &listener, bell);
+	} else {
+		status = serve_cgi(options, config, bell);
 	}
-	return listener.fd == -1 ? serve_cgi(options, config)
-				 : supervisor_run(options, config, &listener);
+	bell_free(bell);
+	return status;
 }
 
 static int run(const struct options *options)

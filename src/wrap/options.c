@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "config/grammar.h"
 #include "config/load.h"
 
@@ -145,11 +146,28 @@ const char *options_file(const struct options *options)
 	return options->config != NULL ? options->config : DEFAULT_CONFIG;
 }
 
+/* 0, or -1 when out of memory. */
+static int replace(char **setting, const char *value)
+{
+	free(*setting);
+	*setting = strdup(value);
+	return *setting != NULL ? 0 : -1;
+}
+
+/* Nobody has named a directory, and the default one comes with an installation only. */
+static int spool_anywhere(struct config *config)
+{
+	const char *directory = getenv("TMPDIR");
+	return replace(&config->spool.directory,
+		       directory != NULL && *directory == '/' ? directory : "/tmp");
+}
+
 struct config *options_load(const struct options *options, char **problems)
 {
 	bool fileless = options->config == NULL && options->handler != NULL &&
 			access(DEFAULT_CONFIG, F_OK) == -1 && errno == ENOENT;
 	struct config *config;
+	int failed = 0;
 	if (fileless) {
 		config = config_default();
 		*problems = strdup(config == NULL ? "out of memory\n" : "");
@@ -160,17 +178,26 @@ struct config *options_load(const struct options *options, char **problems)
 		return NULL;
 	if (options->workers != 0)
 		config->workers = options->workers;
-	if (options->listen != NULL) {
-		free(config->listen);
-		config->listen = strdup(options->listen);
-		if (config->listen == NULL) {
-			free(*problems);
-			*problems = strdup("out of memory\n");
-			config_free(config);
-			return NULL;
-		}
+	if (fileless)
+		failed = spool_anywhere(config);
+	if (options->listen != NULL)
+		failed |= replace(&config->listen, options->listen);
+	if (failed != 0) {
+		free(*problems);
+		*problems = strdup("out of memory\n");
+		config_free(config);
+		return NULL;
 	}
 	return config;
+}
+
+void options_log_problems(const char *event, char *problems)
+{
+	char none[] = "out of memory";
+	char *rest;
+	char *line = strtok_r(problems != NULL ? problems : none, "\n", &rest);
+	for (; line != NULL; line = strtok_r(NULL, "\n", &rest))
+		log_message(LOG_LEVEL_ERROR, event, "%s", line);
 }
 
 void options_help(FILE *out)

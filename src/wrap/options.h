@@ -26,8 +26,12 @@ int options_parse(struct options *options, int count, char **arguments);
 const char *options_file(const struct options *options);
 
 /* The configuration, with what the command line says put over it. Without any file, --handler has
- * the defaults. As config_load: NULL and *problems (owned by the caller, as in every case). */
+ * the defaults, with bodies spooled where temporary files go. As config_load: NULL and *problems
+ * (owned by the caller, as in every case). */
 struct config *options_load(const struct options *options, char **problems);
+
+/* Log problems that stand one a line, an event each; NULL: out of memory. The text is used up. */
+void options_log_problems(const char *event, char *problems);
 
 void options_help(FILE *out);
 

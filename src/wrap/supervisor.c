@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,6 +19,7 @@
 #include "config/load.h"
 #include "wrap/crew.h"
 #include "wrap/notify.h"
+#include "wrap/places.h"
 
 /* Reloads that come faster than requests end leave several crews; beyond this a reload has to wait.
  */
@@ -26,6 +28,7 @@
 struct supervisor {
 	const struct options *options;
 	struct listener *listener;
+	struct bell *bell; /* of every crew: those of an earlier one wake those of a later */
 	bool stopping;
 	size_t count;
 	struct crew *crews[MOST_CREWS]; /* the newest first; the others are leaving */
@@ -70,14 +73,26 @@ static void forget_the_gone(struct supervisor *supervisor)
 	supervisor->count = kept;
 }
 
-static void log_problems(char *problems)
+/* NULL when it is not good, or when what it names is not there: every problem is logged. */
+static struct config *load(const struct options *options)
 {
-	char *rest;
-	char *line = problems == NULL ? NULL : strtok_r(problems, "\n", &rest);
-	for (; line != NULL; line = strtok_r(NULL, "\n", &rest))
-		log_message(LOG_LEVEL_ERROR, "reload", "%s", line);
-	log_message(LOG_LEVEL_ERROR, "reload",
-		    "the configuration in force stays; see oncewrap --check");
+	char *problems = NULL;
+	struct config *config = options_load(options, &problems);
+	if (config != NULL) {
+		free(problems);
+		problems = places_check(config, options->handler);
+		if (problems == NULL || *problems != '\0') {
+			config_free(config);
+			config = NULL;
+		}
+	}
+	if (config == NULL) {
+		options_log_problems("reload", problems);
+		log_message(LOG_LEVEL_ERROR, "reload",
+			    "the configuration in force stays; see oncewrap --check");
+	}
+	free(problems);
+	return config;
 }
 
 static void log_restart_needed(const struct config *old, const struct config *new_one)
@@ -89,9 +104,20 @@ static void log_restart_needed(const struct config *old, const struct config *ne
 	free(names);
 }
 
+#define EXTENT_LENGTH 64
+
+static const char *describe(const struct config *config, char extent[EXTENT_LENGTH])
+{
+	snprintf(extent, EXTENT_LENGTH, "%lld worker%s, %zu route%s", (long long)config->workers,
+		 config->workers == 1 ? "" : "s", config->route_count,
+		 config->route_count == 1 ? "" : "s");
+	return extent;
+}
+
 static void replace_crew(struct supervisor *supervisor, struct config *config)
 {
-	struct crew *crew = crew_new(config, supervisor->options->handler, supervisor->listener);
+	struct crew *crew =
+	    crew_new(config, supervisor->options->handler, supervisor->listener, supervisor->bell);
 	if (crew == NULL) {
 		log_message(LOG_LEVEL_ERROR, "reload",
 			    "out of memory: the configuration in force stays");
@@ -108,9 +134,9 @@ static void replace_crew(struct supervisor *supervisor, struct config *config)
 	/* The new ones first, so that there is always somebody at the socket. */
 	crew_tend(crew);
 	crew_dismiss(old);
-	log_message(LOG_LEVEL_INFO, "reload",
-		    "new configuration in force: %lld workers, %zu routes",
-		    (long long)config->workers, config->route_count);
+	char extent[EXTENT_LENGTH];
+	log_message(LOG_LEVEL_INFO, "reload", "new configuration in force: %s",
+		    describe(config, extent));
 }
 
 static void reload(struct supervisor *supervisor)
@@ -124,13 +150,9 @@ static void reload(struct supervisor *supervisor)
 		return;
 	}
 	notify_reloading();
-	char *problems = NULL;
-	struct config *config = options_load(supervisor->options, &problems);
-	if (config == NULL)
-		log_problems(problems);
-	else
+	struct config *config = load(supervisor->options);
+	if (config != NULL)
 		replace_crew(supervisor, config);
-	free(problems);
 	notify_ready();
 }
 
@@ -169,12 +191,13 @@ static int wait_signal(const sigset_t *set, int64_t until)
 	return sigtimedwait(set, NULL, &timeout);
 }
 
-int supervisor_run(const struct options *options, struct config *config, struct listener *listener)
+int supervisor_run(const struct options *options, struct config *config, struct listener *listener,
+		   struct bell *bell)
 {
-	struct supervisor supervisor = {.options = options, .listener = listener};
+	struct supervisor supervisor = {.options = options, .listener = listener, .bell = bell};
 	sigset_t set;
 	block_signals(&set);
-	struct crew *crew = crew_new(config, options->handler, listener);
+	struct crew *crew = crew_new(config, options->handler, listener, bell);
 	if (crew == NULL) {
 		log_message(LOG_LEVEL_ERROR, "start", "out of memory");
 		config_free(config);
@@ -183,8 +206,9 @@ int supervisor_run(const struct options *options, struct config *config, struct 
 	}
 	supervisor.crews[supervisor.count++] = crew;
 	int64_t next = tend(&supervisor);
-	log_message(LOG_LEVEL_INFO, "start", "oncewrap %s serves with %lld workers, %zu routes",
-		    PACKAGE_VERSION, (long long)config->workers, config->route_count);
+	char extent[EXTENT_LENGTH];
+	log_message(LOG_LEVEL_INFO, "start", "oncewrap %s serves with %s", PACKAGE_VERSION,
+		    describe(config, extent));
 	notify_ready();
 	while (supervisor.count > 0) {
 		switch (wait_signal(&set, next)) {

@@ -95,7 +95,7 @@ int worker_run(const struct worker *worker)
 	if (fcgi == NULL)
 		goto out;
 	set_signals(&stop);
-	broker = broker_new(worker->config);
+	broker = broker_new(worker->config, worker->bell);
 	if (broker == NULL) {
 		error_set(&error, ERROR_MEMORY, "out of memory");
 		goto out;

@@ -4,6 +4,7 @@
 #ifndef ONCEWRAP_WRAP_WORKER_H
 #define ONCEWRAP_WRAP_WORKER_H
 
+#include "broker/bell.h"
 #include "config/config.h"
 #include "handler/slot.h"
 #include "wrap/listener.h"
@@ -17,8 +18,9 @@ struct worker {
 	    *handler; /* the program of --handler; NULL: scripts as the web server names them */
 	const struct listener *listener;
 	struct slots *slots;
-	size_t index; /* of its slot */
-	size_t count; /* of all workers */
+	struct bell *bell; /* NULL: none */
+	size_t index;      /* of its slot */
+	size_t count;      /* of all workers */
 	pid_t supervisor;
 };
 

@@ -224,6 +224,26 @@ waits() {
 	[[ -n $(find "/proc/$1/fd" -lname 'socket:*' 2>/dev/null) && $(<"/proc/$1/stat") == *') S '* ]]
 }
 
+# option_file USER LINE...: an option file of these lines, with store.user = USER.
+option_file() {
+	printf '%s\n' "${@:2}" >"$HERE/other.cnf"
+	chmod 600 "$HERE/other.cnf"
+	configuration "user = \"$1\";" | sed "s,accounts.cnf,other.cnf," >"$HERE/other.conf"
+}
+
+@test 'the user of the group of its own wins over store.user, which wins over that of the configured group' {
+	configuration 'user = "nobody";' >"$HERE/other.conf"
+	ends 0 other once-list
+	ends 0 other once-migrate status
+	option_file nobody '[oncewrap-admin]' 'password = secret'
+	ends 77 other once-list
+	told nobody
+	option_file oncewrap-admin '[oncewrap-admin]' 'password = secret' '[oncewrap]' 'user = nobody'
+	ends 0 other once-list
+	option_file oncewrap-admin '[oncewrap]' 'user = nobody' 'password = secret'
+	ends 0 other once-list
+}
+
 @test 'each program takes the group of its own, and the configured one where that is missing' {
 	record "key_text='mine'"
 	# No account of that name exists for once-list, so only its own group can work.

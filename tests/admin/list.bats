@@ -248,7 +248,7 @@ hostile_records() {
 	done
 	ends 0 list --no-header --columns=key --limit=2
 	same cut '3 2' "$(xargs <"$HERE/out")"
-	same told 'once-list: there are more than these 2; --limit=0 lists all' "$(<"$HERE/err")"
+	same told 'once-list: there are more than the 2 listed; --limit=0 lists all' "$(<"$HERE/err")"
 	ends 0 list --no-header --columns=key --limit=3
 	same whole '3 2 1' "$(xargs <"$HERE/out")"
 	same 'nothing to tell' '' "$(<"$HERE/err")"

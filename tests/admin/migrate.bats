@@ -56,6 +56,8 @@ column() {
 	same checksum "$(sha256sum <"$srcdir/sql/$(newest)" | cut -d' ' -f1)" "$(column checksum)"
 	same 'by whom' "$(id -un)@$(uname -n) (sudo: alice)" "$(column applied_by)"
 	[[ $(($(date +%s) - $(date -d "$(column applied_at)" +%s))) -lt 300 ]]
+	sql <<<"UPDATE once_schema SET applied_at = '2026-01-02 03:04:05.678901'"
+	same 'when, to the millisecond as in once-list' 2026-01-02T03:04:05.678Z "$(column applied_at)"
 	ends 0 migrate status -o id
 	same id "$(column version)" "$(tail -n 1 "$HERE/out")"
 	ends 0 migrate status -j

@@ -21,8 +21,9 @@ struct pair_connection {
 	struct record record;
 };
 
-static int no_preparation(const struct pair_database *database)
+static int no_preparation(const struct pair_way *way, const struct pair_database *database)
 {
+	(void)way;
 	(void)database;
 	return 0;
 }
@@ -54,8 +55,9 @@ static void configure(struct config_store *config, const struct pair_database *d
 	};
 }
 
-static void *pair_store_open(const struct pair_database *database)
+static void *pair_store_open(const struct pair_way *way, const struct pair_database *database)
 {
+	(void)way;
 	struct error error = {.message = "out of memory"};
 	struct pair_connection *pair = calloc(1, sizeof(*pair));
 	if (pair == NULL)

@@ -31,6 +31,7 @@ fault_configuration() {
 			exit_grace = "300ms";
 		};
 		spool: { directory = "$WEB/spool"; };
+		run_directory = "$WEB/run";
 		defaults: { times: { lease = "${LEASE}s"; retention = "1h"; }; };
 		routes = (
 			{ name = "rerun"; path = "/cgi-bin/rerun/*"; },

@@ -9,7 +9,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/encode.h"
 #include "tests/fuzz/driver.h"
 
 #define MAX_HEADER_BYTES 512
@@ -57,6 +59,22 @@ static void require_same(const struct cgi_response *one, const struct cgi_respon
 	require(strcmp(one->reason, other->reason) == 0);
 	require(one->content_length == other->content_length);
 	require(equal(&one->headers, &other->headers));
+	require(one->outcome == other->outcome);
+	require(one->once_retention == other->once_retention);
+	require(equal(&one->once_reference, &other->once_reference));
+	require(strcmp(one->once_trouble.message, other->once_trouble.message) == 0);
+}
+
+/* What is put into environments and on terminals. */
+static void require_reference(const struct cgi_response *response)
+{
+	const struct buffer *reference = &response->once_reference;
+	uint32_t code = 0;
+	require(reference->length <= ONCE_REFERENCE_LENGTH);
+	for (size_t at = 0, size; at < reference->length; at += size) {
+		size = utf8_next(reference->data + at, reference->length - at, &code);
+		require(size > 0 && code >= 0x20 && (code < 0x7f || code >= 0xa0));
+	}
 }
 
 /* Header injection is impossible: every line is one field, ended by the only CR and LF in it. */
@@ -72,6 +90,7 @@ static void require_lines(const struct buffer *headers)
 		require(colon != NULL && colon > line && colon[1] == ' ');
 		require(memchr(line, '\r', length) == NULL && memchr(line, '\0', length) == NULL);
 		require(!header_is_hop_by_hop((const char *)line, (size_t)(colon - line)));
+		require(strncasecmp((const char *)line, "Once-", 5) != 0);
 		line += length + 2;
 		rest -= length + 2;
 	}
@@ -106,6 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(whole.content_length >= -1);
 		require(head <= MAX_HEADER_BYTES);
 		require_lines(&whole.headers);
+		require_reference(&whole);
+		require(whole.once_retention >= -1);
 		if (whole.headers.length > 0)
 			require_fixed_point(&whole);
 	} else {

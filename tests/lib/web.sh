@@ -222,6 +222,19 @@ handler() {
 	chmod 755 "$WEB/cgi-bin/$1"
 }
 
+# counting PATH [COMMAND]: a handler that leaves a line in $WEB/run/ran.NAME (NAME is PATH's last part) and then runs
+# COMMAND, which prints the answer and has the number of the run as $n; without it the answer tells that number.
+counting() {
+	local name=${1##*/}
+	mkdir -p "$WEB/cgi-bin/${1%/*}"
+	handler "$1" <<-SH
+		#!/bin/sh
+		echo "\${ONCE_REPLAY:-} \${ONCE_REFERENCE:-}" >>"$WEB/run/ran.$name"
+		n=\$(wc -l <"$WEB/run/ran.$name")
+		${2:-printf 'Content-Type: text/plain\n\nrun %s\n' "\$n"}
+	SH
+}
+
 # ask FRONT METHOD PATH [CURL-OPTION...]: one request. Its answer: $ANSWER (the status), answer_header NAME, and the
 # file $WEB/answer.body.
 ask() {
@@ -249,6 +262,11 @@ same() {
 		printf '%s: expected "%s", found "%s"\n' "${FRONT:+$FRONT: }$1" "$2" "$3" >&2
 		return 1
 	}
+}
+
+# holds_no PATTERN: standard input has it nowhere.
+holds_no() {
+	! grep -- "$1" >&2 || return 1
 }
 
 # sql [OPTION...]: statements on standard input, as the administrator of that MariaDB.
@@ -304,8 +322,12 @@ pool_begin() {
 	store_begin
 	cp "$builddir/cgi-bin/orders" "$srcdir"/cgi-bin/orders.{sh,pl} "$WEB/cgi-bin/"
 	mkdir -p "$WEB/cgi-bin/guarded"
+	cp -r "$srcdir/presets" "$WEB/presets"
 	for front in oncewrap oncewrap-cgi; do
-		deploy_fill "$front.conf" >"$WEB/etc/$front.conf"
+		{
+			deploy_fill "$front.conf"
+			printf 'run_directory = "%s"; preset_directory = "%s";\n' "$WEB/run" "$WEB/presets"
+		} >"$WEB/etc/$front.conf"
 	done
 	cat >"$WEB/etc/conf.d/guarded.conf" <<-'CONF'
 		routes = ( { name = "guarded"; path = "/cgi-bin/guarded/*"; } );
@@ -329,6 +351,16 @@ pool_end() {
 # runs NAME: how many times a handler that writes a line to $WEB/run/ran.NAME has run.
 runs() {
 	if [[ -e $WEB/run/ran.$1 ]]; then wc -l <"$WEB/run/ran.$1"; else echo 0; fi
+}
+
+# keyed KEY: the header line that sends it.
+keyed() {
+	printf 'Idempotency-Key: %s' "$1"
+}
+
+# state_of KEY: the state of its record; nothing where there is none.
+state_of() {
+	sql <<<"SELECT state FROM oncewrap.once_record WHERE key_text='$1'"
 }
 
 # records: how many keys the store knows.

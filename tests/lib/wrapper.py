@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: ISC
 """The real oncewrap, run by a test in a directory of its own, with a configuration of its own."""
 import contextlib
+import ctypes
+import errno
 import json
 import os
 import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 
@@ -52,6 +55,35 @@ def children(pid):
     """Living children of a process."""
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     return [child for child in pids if (stat_fields(child) or [None, None])[1] == str(pid)]
+
+
+def zombies(pid):
+    """Children of a process that nobody has reaped."""
+    found = []
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError, ValueError):
+            fields = pathlib.Path(f"/proc/{int(name)}/stat").read_text().rpartition(")")[2].split()
+            if fields[:2] == ["Z", str(pid)]:
+                found.append(int(name))
+    return found
+
+
+def adopt_orphans():
+    """For preexec_fn: orphans below this process become its children, as if it were a container's first one."""
+    if ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0) != 0:  # PR_SET_CHILD_SUBREAPER
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def forbid_call(number, reason=errno.ENOSYS):
+    """For preexec_fn: that system call fails with this errno from here on."""
+    # seccomp(2): load the call's number; if it is the one, fail; else allow.
+    instructions = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | reason), (0x06, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in instructions))
+    program = ctypes.create_string_buffer(struct.pack("HP", len(instructions), ctypes.addressof(code)))
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    # PR_SET_NO_NEW_PRIVS; PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+    if prctl(38, 1, 0, 0, 0) != 0 or prctl(22, 2, program) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
 
 
 def cpu_seconds(pid):

@@ -98,29 +98,47 @@ void database_leave(void)
 	session = NULL;
 }
 
-static const char *run(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+static const char *run(bool each, unsigned column, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
-static const char *run(const char *format, va_list arguments)
+/* Of each row, or of the first. */
+static const char *run(bool each, unsigned column, const char *format, va_list arguments)
 {
 	static char value[1024];
 	char query[4096];
+	size_t length = 0;
 	MYSQL *mysql = join();
 	vsnprintf(query, sizeof(query), format, arguments);
 	ck_assert_msg(mysql_query(mysql, query) == 0, "%s: %s", query, mysql_error(mysql));
 	value[0] = '\0';
 	MYSQL_RES *result = mysql_store_result(mysql);
-	MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
-	if (row != NULL && row[0] != NULL)
-		snprintf(value, sizeof(value), "%s", row[0]);
+	MYSQL_ROW row = NULL;
+	while (result != NULL && length < sizeof(value) &&
+	       (row = mysql_fetch_row(result)) != NULL) {
+		const char *text = row[column] != NULL ? row[column] : "";
+		length += (size_t)snprintf(value + length, sizeof(value) - length, "%s%s",
+					   length > 0 ? " " : "", text);
+		if (!each)
+			break;
+	}
 	mysql_free_result(result);
 	return value;
+}
+
+const char *database_column(unsigned column, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	const char *values = run(true, column, format, arguments);
+	va_end(arguments);
+	return values;
 }
 
 const char *database_text(const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	const char *value = run(format, arguments);
+	const char *value = run(false, 0, format, arguments);
 	va_end(arguments);
 	return value;
 }
@@ -129,7 +147,7 @@ int64_t database_number(const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	int64_t value = strtoll(run(format, arguments), NULL, 10);
+	int64_t value = strtoll(run(false, 0, format, arguments), NULL, 10);
 	va_end(arguments);
 	return value;
 }
@@ -138,7 +156,7 @@ void database_run(const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	run(format, arguments);
+	run(false, 0, format, arguments);
 	va_end(arguments);
 }
 
@@ -232,6 +250,13 @@ struct store_claim claim_again(const struct store_claim *claim)
 	return again;
 }
 
+struct store_natural natural_new(void)
+{
+	struct store_natural natural = {.window = 3600000};
+	ck_assert_int_eq(random_bytes(natural.id, sizeof(natural.id)), 0);
+	return natural;
+}
+
 const char *hex(const unsigned char *data, size_t length)
 {
 	static char texts[8][2 * DIGEST_LENGTH + 1];
@@ -278,6 +303,17 @@ void claim_first(struct store *store, const struct store_claim *claim)
 	       STORE_DONE);
 	ck_assert(is_mine(&record, claim));
 	record_free(&record);
+}
+
+void hold_first(struct store *store, const struct store_claim *claim,
+		const struct store_natural *natural)
+{
+	struct store_natural_holder holder;
+	expect(store_hold_natural(store, natural, claim->id, claim->token, &holder,
+				  clock_now() + PATIENCE, test_error()),
+	       STORE_DONE);
+	ck_assert_mem_eq(holder.token, claim->token, TOKEN_LENGTH);
+	buffer_free(&holder.location);
 }
 
 void claim_lapsed(struct store *store, struct store_claim *claim)

@@ -24,6 +24,9 @@ struct config_store database_config(void);
 const char *database_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int64_t database_number(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void database_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The column of that number in every row, a blank between. */
+const char *database_column(unsigned column, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The error number with which the server refuses it; 0: it does not. */
 unsigned database_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Forget the connection (after a restart, in a forked child). */
@@ -49,6 +52,12 @@ struct store_claim claim_again(const struct store_claim *claim);
 /* "id = x'...'" for an SQL condition; a new static text at each call, for a few calls. */
 const char *where(const struct store_claim *claim);
 const char *hex(const unsigned char *data, size_t length);
+
+/* A natural key of its own, for an hour. */
+struct store_natural natural_new(void);
+/* The claim gets it. */
+void hold_first(struct store *store, const struct store_claim *claim,
+		const struct store_natural *natural);
 
 bool is_mine(const struct record *record, const struct store_claim *claim);
 

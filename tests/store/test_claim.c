@@ -198,7 +198,7 @@ START_TEST(an_expired_answer_gives_way_to_a_new_life)
 	expire(&first);
 	second.scheme = "1 body";
 	second.route = "other";
-	expect(store_reclaim(store, &second, first.token, clock_now() + PATIENCE, test_error()),
+	expect(store_reclaim(store, &second, first.token, 0, clock_now() + PATIENCE, test_error()),
 	       STORE_DONE);
 	expect(read_now(&second), STORE_DONE);
 	ck_assert(is_mine(&record, &second));
@@ -226,7 +226,7 @@ static const struct {
     {"expires_at = created_at, lease_until = created_at", "in flight, lapsed, not closed"},
     {"state = 'unknown', expires_at = created_at", "unknown is never reclaimed"},
     {"state = 'released', expires_at = created_at", "released is taken over"},
-    {"state = 'expired', expires_at = created_at", "a tombstone is only purged"},
+    {"state = 'expired'", "a tombstone that has not come to its end"},
 };
 
 START_TEST(what_has_not_expired_or_may_be_at_work_is_not_reclaimed)
@@ -234,11 +234,70 @@ START_TEST(what_has_not_expired_or_may_be_at_work_is_not_reclaimed)
 	struct store_claim first = claim_new(), second = claim_again(&first);
 	claim_first(store, &first);
 	database_run("UPDATE once_record SET %s WHERE %s", kept[_i].set, where(&first));
-	ck_assert_msg(store_reclaim(store, &second, first.token, clock_now() + PATIENCE,
+	ck_assert_msg(store_reclaim(store, &second, first.token, 0, clock_now() + PATIENCE,
 				    test_error()) == STORE_NO_ROW,
 		      "%s", kept[_i].why);
 	expect(read_now(&first), STORE_DONE);
 	ck_assert_msg(is_mine(&record, &first), "%s", kept[_i].why);
+}
+END_TEST
+
+/* The last is more milliseconds than 32 bits hold. */
+static const struct {
+	const char *since;
+	int64_t least;
+} expired_since[] = {
+    {"UTC_TIMESTAMP(6) - INTERVAL 1500000 MICROSECOND", 1500},
+    {"UTC_TIMESTAMP(6) - INTERVAL 90 MINUTE", 90 * 60 * 1000},
+    {"UTC_TIMESTAMP(6) - INTERVAL 7000 DAY", INT64_C(7000) * 24 * 3600 * 1000},
+};
+
+START_TEST(how_long_a_record_has_been_expired_is_told_by_the_databases_clock)
+{
+	struct store_claim claim = claim_new(), later = claim_again(&claim);
+	int64_t least = expired_since[_i].least;
+	claim_first(store, &claim);
+	settle_with(store, &claim, 200, "");
+	expect(claim_now(&later), STORE_DONE);
+	ck_assert_int_eq(record.expired_for, 0);
+	database_run("UPDATE once_record SET expires_at = %s WHERE %s", expired_since[_i].since,
+		     where(&claim));
+	database_clock_error = 86400;
+	expect(claim_now(&later), STORE_DONE);
+	ck_assert_int_ge(record.expired_for, least);
+	ck_assert_int_lt(record.expired_for, least + PATIENCE);
+	expect(read_now(&later), STORE_DONE);
+	database_clock_error = 0;
+	ck_assert_int_ge(record.expired_for, least);
+	ck_assert_int_lt(record.expired_for, least + PATIENCE);
+}
+END_TEST
+
+/* A record that expired an hour ago, under a tombstone of that many ms. */
+static const struct {
+	const char *set;
+	int64_t tombstone;
+	enum store_result result;
+	const char *why;
+} tombs[] = {
+    {"state = 'complete'", 0, STORE_DONE, "no tombstones"},
+    {"state = 'complete'", 3500000, STORE_DONE, "the tombstone is over"},
+    {"state = 'complete'", 3700000, STORE_NO_ROW, "to be told expired"},
+    {"state = 'complete'", INT64_C(315360000000), STORE_NO_ROW, "for ten years"},
+    {"state = 'expired'", 3700000, STORE_DONE, "its expiry is the tombstone's end already"},
+};
+
+START_TEST(an_expired_answer_is_reclaimed_once_its_tombstone_is_over)
+{
+	struct store_claim first = claim_new(), second = claim_again(&first);
+	claim_first(store, &first);
+	settle_with(store, &first, 200, "");
+	database_run("UPDATE once_record SET %s, expires_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR"
+		     " WHERE %s",
+		     tombs[_i].set, where(&first));
+	ck_assert_msg(store_reclaim(store, &second, first.token, tombs[_i].tombstone,
+				    clock_now() + PATIENCE, test_error()) == tombs[_i].result,
+		      "%s", tombs[_i].why);
 }
 END_TEST
 
@@ -249,7 +308,7 @@ START_TEST(an_expired_record_in_flight_is_reclaimed_once_its_lease_is_closed)
 	expire(&first);
 	expect(store_close_lease(store, first.token, clock_now() + PATIENCE, test_error()),
 	       STORE_DONE);
-	expect(store_reclaim(store, &second, first.token, clock_now() + PATIENCE, test_error()),
+	expect(store_reclaim(store, &second, first.token, 0, clock_now() + PATIENCE, test_error()),
 	       STORE_DONE);
 	expect(read_now(&first), STORE_DONE);
 	ck_assert(is_mine(&record, &second));
@@ -263,10 +322,10 @@ START_TEST(a_record_that_moved_on_is_not_reclaimed_by_what_was_seen_of_it)
 	claim_first(store, &first);
 	settle_with(store, &first, 200, "");
 	expire(&first);
-	expect(store_reclaim(store, &second, first.token, clock_now() + PATIENCE, test_error()),
+	expect(store_reclaim(store, &second, first.token, 0, clock_now() + PATIENCE, test_error()),
 	       STORE_DONE);
 	expire(&first);
-	expect(store_reclaim(store, &third, first.token, clock_now() + PATIENCE, test_error()),
+	expect(store_reclaim(store, &third, first.token, 0, clock_now() + PATIENCE, test_error()),
 	       STORE_NO_ROW);
 }
 END_TEST
@@ -329,6 +388,11 @@ TCase *claim_tests(void)
 	tcase_add_test(tests, an_expired_answer_gives_way_to_a_new_life);
 	tcase_add_loop_test(tests, what_has_not_expired_or_may_be_at_work_is_not_reclaimed, 0,
 			    (int)(sizeof(kept) / sizeof(kept[0])));
+	tcase_add_loop_test(tests,
+			    how_long_a_record_has_been_expired_is_told_by_the_databases_clock, 0,
+			    (int)(sizeof(expired_since) / sizeof(expired_since[0])));
+	tcase_add_loop_test(tests, an_expired_answer_is_reclaimed_once_its_tombstone_is_over, 0,
+			    (int)(sizeof(tombs) / sizeof(tombs[0])));
 	tcase_add_test(tests, an_expired_record_in_flight_is_reclaimed_once_its_lease_is_closed);
 	tcase_add_test(tests, a_record_that_moved_on_is_not_reclaimed_by_what_was_seen_of_it);
 	tcase_add_loop_test(tests, hosts_whose_clocks_differ_see_the_same, 0,

@@ -21,6 +21,7 @@ static struct store *shaky; /* behind the proxy */
 static struct proxy proxy;
 static struct record record;
 static struct store_claim claim, other;
+static struct store_natural natural;
 
 static void set_up(void)
 {
@@ -33,6 +34,7 @@ static void set_up(void)
 	record_init(&record);
 	claim = claim_new();
 	other = claim_again(&claim);
+	natural = natural_new();
 }
 
 static void tear_down(void)
@@ -106,7 +108,8 @@ static enum store_result run_read(void)
 
 static enum store_result run_reclaim(void)
 {
-	enum store_result result = store_reclaim(shaky, &other, claim.token, soon(), test_error());
+	enum store_result result =
+	    store_reclaim(shaky, &other, claim.token, 0, soon(), test_error());
 	claim = other;
 	return result;
 }
@@ -145,13 +148,87 @@ static enum store_result run_settle(void)
 
 static enum store_result run_release(void)
 {
-	return store_release(shaky, claim.id, claim.token, soon(), test_error());
+	return store_release(shaky, claim.id, claim.token, NULL, soon(), test_error());
 }
 
 static enum store_result run_mark_unknown(void)
 {
 	return store_mark_unknown(shaky, claim.id, claim.token, soon(), test_error());
 }
+
+static void held(void)
+{
+	claimed();
+	hold_first(store, &claim, &natural);
+}
+
+static void held_too_long(void)
+{
+	struct store_claim holder = claim_new();
+	claimed();
+	claim_first(store, &holder);
+	hold_first(store, &holder, &natural);
+	memcpy(other.token, holder.token, TOKEN_LENGTH);
+	database_run("UPDATE once_natural_key SET window_until = UTC_TIMESTAMP(6)"
+		     " WHERE natural_id = x'%s'",
+		     hex(natural.id, DIGEST_LENGTH));
+}
+
+static enum store_result run_glance(void)
+{
+	struct store_glance glance;
+	enum store_result result =
+	    store_glance(shaky, claim.id, claim.owner, &glance, soon(), test_error());
+	if (result == STORE_DONE)
+		ck_assert_mem_eq(glance.token, claim.token, TOKEN_LENGTH);
+	return result;
+}
+
+static enum store_result run_hold(void)
+{
+	struct store_natural_holder holder;
+	enum store_result result = store_hold_natural(shaky, &natural, claim.id, claim.token,
+						      &holder, soon(), test_error());
+	if (result == STORE_DONE)
+		ck_assert_mem_eq(holder.token, claim.token, TOKEN_LENGTH);
+	buffer_free(&holder.location);
+	return result;
+}
+
+static enum store_result run_take(void)
+{
+	return store_take_natural(shaky, &natural, other.token, claim.id, claim.token, soon(),
+				  test_error());
+}
+
+static enum store_result run_settle_both(void)
+{
+	struct store_answer answer = {.status = 201,
+				      .headers = "",
+				      .body = "made",
+				      .body_length = 4,
+				      .retention = claim.retention,
+				      .natural = &natural,
+				      .location = "/orders/7",
+				      .location_length = 9};
+	return store_settle(shaky, claim.id, claim.token, &answer, soon(), test_error());
+}
+
+static enum store_result run_release_both(void)
+{
+	enum store_result result =
+	    store_release(shaky, claim.id, claim.token, &natural, soon(), test_error());
+	ck_assert_int_eq(
+	    database_number("SELECT COUNT(*) FROM once_natural_key WHERE natural_id = x'%s'",
+			    hex(natural.id, DIGEST_LENGTH)),
+	    0);
+	return result;
+}
+
+/* The claim's natural key, beside its record. */
+#define HELD                                                                                       \
+	"EXISTS (SELECT 1 FROM once_natural_key WHERE record_id = id AND"                          \
+	" once_natural_key.token = once_record.token AND once_natural_key.settled_at "
 
 static const struct step steps[] = {
     {"claim", nothing, run_claim, "state = 'in_flight' AND attempt = 1", true},
@@ -164,6 +241,12 @@ static const struct step steps[] = {
     {"release", claimed, run_release, NULL, false},
     {"release, kept", checkpointed, run_release, "state = 'released'", false},
     {"mark unknown", claimed, run_mark_unknown, "state = 'unknown'", false},
+    {"glance", claimed, run_glance, "state = 'in_flight'", true},
+    {"hold", claimed, run_hold, HELD "IS NULL)", true},
+    {"take", held_too_long, run_take, HELD "IS NULL)", false},
+    {"settle both", held, run_settle_both,
+     "state = 'complete' AND " HELD "= once_record.settled_at)", false},
+    {"release both", held, run_release_both, NULL, false},
 };
 
 #define STEPS ((int)(sizeof(steps) / sizeof(steps[0])))

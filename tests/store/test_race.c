@@ -200,7 +200,7 @@ static void reclaim_expired_keys(struct store *store, unsigned number)
 		struct store_claim again = claim_again(&arena->claims[i]);
 		enum store_result result;
 		do
-			result = store_reclaim(store, &again, arena->claims[i].token,
+			result = store_reclaim(store, &again, arena->claims[i].token, 0,
 					       clock_now() + PATIENCE, test_error());
 		while (result == STORE_BUSY);
 		ck_assert_msg(result == STORE_DONE || result == STORE_NO_ROW, "%s",
@@ -380,6 +380,141 @@ START_TEST(a_late_answer_or_the_takeover_stands_and_the_other_knows)
 }
 END_TEST
 
+enum { NATURAL_ROUNDS = 2000, RIVALS = 8 };
+
+static int64_t deadlocks(void)
+{
+	return database_number("SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS"
+			       " WHERE VARIABLE_NAME = 'INNODB_DEADLOCKS'");
+}
+
+/* What the broker does: hold, and where that is another's, try to take it, which never succeeds
+ * while the other is at work or has settled. */
+static bool hold_or_take(struct store *store, const struct store_claim *claim,
+			 const struct store_natural *natural)
+{
+	struct store_natural_holder holder;
+	enum store_result result;
+	do
+		result = store_hold_natural(store, natural, claim->id, claim->token, &holder,
+					    clock_now() + PATIENCE, test_error());
+	while (result == STORE_BUSY);
+	ck_assert_msg(result == STORE_DONE, "%s", test_error()->message);
+	buffer_free(&holder.location);
+	if (memcmp(holder.token, claim->token, TOKEN_LENGTH) == 0)
+		return true;
+	result = store_take_natural(store, natural, holder.token, claim->id, claim->token,
+				    clock_now() + PATIENCE, test_error());
+	ck_assert_msg(result == STORE_NO_ROW || result == STORE_BUSY, "%s", result_name(result));
+	return false;
+}
+
+static void settle_both(struct store *store, const struct store_claim *claim,
+			const struct store_natural *natural)
+{
+	struct store_answer answer = {.status = 201,
+				      .headers = "",
+				      .body = "",
+				      .retention = claim->retention,
+				      .natural = natural,
+				      .location = "/orders/7",
+				      .location_length = 9};
+	expect(store_settle(store, claim->id, claim->token, &answer, clock_now() + PATIENCE,
+			    test_error()),
+	       STORE_DONE);
+}
+
+/* The id of the round's natural key is that of its claim in the arena. The winner settles while the
+ * others still contend; the losers release. */
+static void race_for_natural_keys(struct store *store, unsigned number)
+{
+	(void)number;
+	for (unsigned round = 0; round < NATURAL_ROUNDS; round++) {
+		unsigned key = round % KEYS_MOST;
+		struct store_natural natural = {.window = 3600000};
+		memcpy(natural.id, arena->claims[key].id, DIGEST_LENGTH);
+		natural.id[0] ^= (unsigned char)(round / KEYS_MOST);
+		struct store_claim claim = claim_new();
+		claim_first(store, &claim);
+		meet();
+		if (hold_or_take(store, &claim, &natural)) {
+			count_win(key, &claim);
+			settle_both(store, &claim, &natural);
+		} else {
+			expect(store_release(store, claim.id, claim.token, NULL,
+					     clock_now() + PATIENCE, test_error()),
+			       STORE_DONE);
+		}
+	}
+}
+
+/* Natural keys settled together with their records, by all tests so far. */
+static int64_t settled_pairs(void)
+{
+	return database_number("SELECT COUNT(*) FROM once_natural_key JOIN once_record ON"
+			       " record_id = id AND once_record.token = once_natural_key.token"
+			       " AND once_record.settled_at = once_natural_key.settled_at"
+			       " WHERE location = '/orders/7' AND state = 'complete'");
+}
+
+START_TEST(of_several_keys_on_one_natural_key_one_holds_it_and_nothing_deadlocks)
+{
+	int64_t deadlocks_before = deadlocks(), pairs_before = settled_pairs();
+	make_keys(KEYS_MOST);
+	let_rivals(RIVALS, race_for_natural_keys);
+	for (unsigned i = 0; i < KEYS_MOST; i++)
+		ck_assert_uint_eq(arena->winners[i], NATURAL_ROUNDS / KEYS_MOST);
+	ck_assert_int_eq(deadlocks(), deadlocks_before);
+	ck_assert_int_eq(settled_pairs() - pairs_before, NATURAL_ROUNDS);
+}
+END_TEST
+
+static void take_orphaned_natural_keys(struct store *store, unsigned number)
+{
+	(void)number;
+	struct store_natural natural = {.window = 3600000};
+	for (unsigned i = 0; i < LAPSED_KEYS; i++) {
+		struct store_claim claim = claim_new();
+		memcpy(natural.id, arena->claims[i].id, DIGEST_LENGTH);
+		claim_first(store, &claim);
+		meet();
+		enum store_result result;
+		do
+			result =
+			    store_take_natural(store, &natural, arena->claims[i].token, claim.id,
+					       claim.token, clock_now() + PATIENCE, test_error());
+		while (result == STORE_BUSY);
+		ck_assert_msg(result == STORE_DONE || result == STORE_NO_ROW, "%s",
+			      test_error()->message);
+		if (result == STORE_DONE)
+			count_win(i, &claim);
+	}
+}
+
+START_TEST(of_several_that_see_a_holder_whose_record_has_gone_one_takes_its_natural_key)
+{
+	struct store *store = store_new(&config);
+	struct store_natural natural = {.window = 3600000};
+	make_keys(LAPSED_KEYS);
+	for (unsigned i = 0; i < LAPSED_KEYS; i++) {
+		memcpy(natural.id, arena->claims[i].id, DIGEST_LENGTH);
+		claim_first(store, &arena->claims[i]);
+		hold_first(store, &arena->claims[i], &natural);
+		database_run("DELETE FROM once_record WHERE %s", where(&arena->claims[i]));
+	}
+	store_free(store);
+	let_rivals(RIVALS, take_orphaned_natural_keys);
+	for (unsigned i = 0; i < LAPSED_KEYS; i++) {
+		ck_assert_uint_eq(arena->winners[i], 1);
+		ck_assert_int_eq(database_number("SELECT COUNT(*) FROM once_natural_key"
+						 " WHERE natural_id = x'%s' AND token = x'%s'",
+						 hex(arena->claims[i].id, DIGEST_LENGTH),
+						 hex(arena->winning_token[i], TOKEN_LENGTH)),
+				 1);
+	}
+}
+END_TEST
+
 TCase *race_tests(void)
 {
 	TCase *tests = tcase_create("race");
@@ -390,6 +525,10 @@ TCase *race_tests(void)
 	tcase_add_test(tests, of_several_that_see_an_expired_answer_one_begins_anew);
 	tcase_add_test(tests, sixty_four_clients_on_distinct_keys_see_no_deadlock);
 	tcase_add_test(tests, at_the_end_of_a_lease_owner_or_taker_wins_and_the_other_knows);
+	tcase_add_test(tests,
+		       of_several_keys_on_one_natural_key_one_holds_it_and_nothing_deadlocks);
+	tcase_add_test(
+	    tests, of_several_that_see_a_holder_whose_record_has_gone_one_takes_its_natural_key);
 	tcase_add_test(tests, a_late_answer_or_the_takeover_stands_and_the_other_knows);
 	return tests;
 }

@@ -181,6 +181,14 @@ START_TEST(a_socket_where_nobody_listens_is_told_by_name)
 }
 END_TEST
 
+START_TEST(the_configured_user_wins_over_that_of_the_option_file)
+{
+	static char somebody[] = "somebody";
+	config.user = somebody;
+	check_down("'somebody'");
+}
+END_TEST
+
 START_TEST(without_a_user_the_running_account_logs_in)
 {
 	static char none[] = "";
@@ -205,6 +213,7 @@ TCase *refused_tests(void)
 	tcase_add_test(tests, an_option_file_without_the_group_is_refused);
 	tcase_add_test(tests, a_database_that_is_not_ours_is_refused);
 	tcase_add_test(tests, a_socket_where_nobody_listens_is_told_by_name);
+	tcase_add_test(tests, the_configured_user_wins_over_that_of_the_option_file);
 	tcase_add_test(tests, without_a_user_the_running_account_logs_in);
 	return tests;
 }

@@ -45,7 +45,8 @@ static enum store_result settle_now(const struct store_answer *answer)
 
 static enum store_result release_now(void)
 {
-	return store_release(store, claim.id, claim.token, clock_now() + PATIENCE, test_error());
+	return store_release(store, claim.id, claim.token, NULL, clock_now() + PATIENCE,
+			     test_error());
 }
 
 static enum store_result mark_now(void)
@@ -192,6 +193,76 @@ START_TEST(storing_does_not_shorten_what_is_kept)
 }
 END_TEST
 
+static int64_t seconds_kept(void)
+{
+	return database_number("SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(6), expires_at)"
+			       " FROM once_record WHERE %s",
+			       where(&claim));
+}
+
+/* What a handler asks for by Once-Retention, of a record whose claim has said a day. */
+static const struct {
+	int64_t retention; /* s */
+	unsigned attempt;
+	int64_t least, most; /* seconds left, of a record made an hour ago */
+	const char *why;
+} wishes[] = {
+    {2 * 3600, 1, 3500, 3600, "shorter than the claim's, from the creation"},
+    {48 * 3600, 1, 47 * 3600 - 100, 47 * 3600, "longer"},
+    {600, 1, -3100, -3000, "so short that it is over"},
+    {600, 2, 500, 600, "taken over (case C57): from the settlement"},
+};
+
+START_TEST(the_handlers_own_retention_holds_exactly)
+{
+	struct store_answer answer = {.status = 200,
+				      .headers = "",
+				      .body = "",
+				      .retention = wishes[_i].retention * 1000,
+				      .retention_is_exact = true};
+	database_run("UPDATE once_record SET created_at = UTC_TIMESTAMP(6) - INTERVAL 1 HOUR,"
+		     " attempt = %u WHERE %s",
+		     wishes[_i].attempt, where(&claim));
+	expect(settle_now(&answer), STORE_DONE);
+	ck_assert_msg(seconds_kept() >= wishes[_i].least && seconds_kept() <= wishes[_i].most,
+		      "%s: %d", wishes[_i].why, (int)seconds_kept());
+}
+END_TEST
+
+START_TEST(a_reference_is_stored_and_read_back_with_its_answer_or_without)
+{
+	char reference[RECORD_REFERENCE_LENGTH];
+	for (size_t i = 0; i < sizeof(reference); i++)
+		reference[i] = (char)(255 - i % 256);
+	struct store_answer answer = {.status = 200,
+				      .headers = "",
+				      .body = "",
+				      .flags = _i == 0 ? RECORD_NOT_KEPT : 0,
+				      .retention = claim.retention,
+				      .reference = reference,
+				      .reference_length = sizeof(reference)};
+	expect(settle_now(&answer), STORE_DONE);
+	read_now();
+	ck_assert_uint_eq(record.reference.length, sizeof(reference));
+	ck_assert_mem_eq(record.reference.data, reference, sizeof(reference));
+	struct store_claim again = claim_again(&claim);
+	expect(store_claim(store, &again, &record, clock_now() + PATIENCE, test_error()),
+	       STORE_DONE);
+	ck_assert_uint_eq(record.reference.length, sizeof(reference));
+}
+END_TEST
+
+START_TEST(an_answer_without_a_reference_has_none)
+{
+	settle_with(store, &claim, 200, "made");
+	read_now();
+	ck_assert_uint_eq(record.reference.length, 0);
+	ck_assert_int_eq(
+	    database_number("SELECT reference IS NULL FROM once_record WHERE %s", where(&claim)),
+	    1);
+}
+END_TEST
+
 START_TEST(a_released_key_is_free)
 {
 	struct store_claim again = claim_again(&claim);
@@ -273,6 +344,11 @@ TCase *settle_tests(void)
 	tcase_add_test(tests, an_answer_that_the_handler_has_committed_stands);
 	tcase_add_test(tests, an_answer_is_kept_from_the_records_creation);
 	tcase_add_test(tests, storing_does_not_shorten_what_is_kept);
+	tcase_add_loop_test(tests, the_handlers_own_retention_holds_exactly, 0,
+			    (int)(sizeof(wishes) / sizeof(wishes[0])));
+	tcase_add_loop_test(tests, a_reference_is_stored_and_read_back_with_its_answer_or_without,
+			    0, 2);
+	tcase_add_test(tests, an_answer_without_a_reference_has_none);
 	tcase_add_test(tests, a_released_key_is_free);
 	tcase_add_test(tests, a_release_keeps_a_record_that_holds_a_checkpoint);
 	tcase_add_test(tests, an_owner_that_does_not_know_marks_unknown);

@@ -118,8 +118,9 @@ START_TEST(an_owner_that_was_taken_over_changes_nothing_any_more)
 	expect(store_settle(store, owner.id, owner.token, &answer, clock_now() + PATIENCE,
 			    test_error()),
 	       STORE_NO_ROW);
-	expect(store_release(store, owner.id, owner.token, clock_now() + PATIENCE, test_error()),
-	       STORE_NO_ROW);
+	expect(
+	    store_release(store, owner.id, owner.token, NULL, clock_now() + PATIENCE, test_error()),
+	    STORE_NO_ROW);
 	expect(
 	    store_mark_unknown(store, owner.id, owner.token, clock_now() + PATIENCE, test_error()),
 	    STORE_NO_ROW);

@@ -8,6 +8,8 @@
 TCase *claim_tests(void);
 TCase *takeover_tests(void);
 TCase *settle_tests(void);
+TCase *glance_tests(void);
+TCase *natural_tests(void);
 TCase *renewal_tests(void);
 TCase *lost_tests(void);
 TCase *refused_tests(void);

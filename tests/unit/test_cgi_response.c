@@ -3,6 +3,7 @@
 
 #include "handler/cgi_response.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,23 @@ static const struct answer answers[] = {
      "hop-by-hop fields go, and no others"},
     {OUTPUT("Transfer-Encoding: chunked\n\n"), 200, "", "", -1, "", NULL,
      "a dropped field is a field: the block is not empty"},
+
+    /* what Connection nominates */
+    {OUTPUT("X-Hop: a\nX: kept\nConnection: close, x-hop\t,Keep-Alive\nx-hop: b\nX-Hops: kept\n\n"),
+     200, "", "X: kept\r\nX-Hops: kept\r\n", -1, "", NULL,
+     "RFC 9110 7.6.1: such fields go, before it and after it, each time, whatever their case"},
+    {OUTPUT("Connection: A\nB: x\nC: y\nConnection: B\nA: z\n\n"), 200, "", "C: y\r\n", -1, "",
+     NULL, "by several Connection fields"},
+    {OUTPUT("Connection: ,, \nConnection:\nX: y\n\n"), 200, "", "X: y\r\n", -1, "", NULL,
+     "RFC 9110 5.6.1: empty list elements are nothing"},
+    {OUTPUT("Connection: Content-Type, content-length, Status, Set-Cookie, Location\n"
+	    "Status: 201\nContent-Type: a/b\nContent-Length: 2\nSet-Cookie: c=d\nLocation: /e\n"
+	    "\nok"),
+     201, "", "Content-Type: a/b\r\nSet-Cookie: c=d\r\nLocation: /e\r\n", 2, "ok", NULL,
+     "a field that is for every recipient stays, whoever nominates it"},
+    {OUTPUT("Location: /here\nConnection: location, x\nX: y\n\n"), 302, "", "Location: /here\r\n",
+     -1, "", NULL, "and counts"},
+    {OUTPUT("A: 1\nConnection: A\n\n"), 200, "", "", -1, "", NULL, "all may go"},
 
     /* the length */
     {OUTPUT("Content-Length: 5\nX: y\n\nhello"), 200, "", "X: y\r\n", 5, "hello", NULL,
@@ -250,6 +268,122 @@ START_TEST(an_answer_is_read_alike_whole_and_in_any_pieces)
 }
 END_TEST
 
+struct saying {
+	const char *fields;
+	enum once_outcome outcome;
+	int64_t retention; /* -1: not said */
+	const char *reference;
+	const char *trouble; /* the message, or its part; "": none */
+	const char *why;
+};
+
+static const struct saying sayings[] = {
+    {"X: y\n", ONCE_OUTCOME_NONE, -1, "", "", "nothing is said"},
+    {"Once: y\nOnceOutcome: store\n", ONCE_OUTCOME_NONE, -1, "", "",
+     "names that are not ours are the client's"},
+    {"Once-Outcome: store\n", ONCE_OUTCOME_STORE, -1, "", "", "store"},
+    {"once-outcome:release\n", ONCE_OUTCOME_RELEASE, -1, "", "", "release, in small letters"},
+    {"ONCE-OUTCOME:\tUnknown \n", ONCE_OUTCOME_UNKNOWN, -1, "", "", "unknown, in any case"},
+    {"Once-Retention: 3600\n", ONCE_OUTCOME_NONE, 3600000, "", "", "an hour"},
+    {"Once-Retention: 0\n", ONCE_OUTCOME_NONE, 0, "", "", "any number is a number"},
+    {"Once-Retention: 9223372036854775\n", ONCE_OUTCOME_NONE, INT64_C(9223372036854775000), "", "",
+     "the largest"},
+    {"Once-Reference: order 7/\xc3\xa9\n", ONCE_OUTCOME_NONE, -1, "order 7/\xc3\xa9", "",
+     "printable text"},
+    {"Once-Outcome: store\nOnce-Retention: 1\nX: y\nOnce-Reference: r\n", ONCE_OUTCOME_STORE, 1000,
+     "r", "", "all three"},
+    {"Connection: Once-Outcome\nOnce-Outcome: store\n", ONCE_OUTCOME_STORE, -1, "", "",
+     "it is for us, the next hop"},
+
+    {"Once-Outcome: stored\n", ONCE_OUTCOME_NONE, -1, "",
+     "Once-Outcome is ignored: it is none of store, release and unknown", "another word"},
+    {"Once-Outcome:\n", ONCE_OUTCOME_NONE, -1, "", "none of store", "no word"},
+    {"Once-Outcome: none\n", ONCE_OUTCOME_NONE, -1, "", "none of store", "not a word of it"},
+    {"Once-Outcome: store\nOnce-Outcome: release\n", ONCE_OUTCOME_NONE, -1, "",
+     "Once-Outcome is ignored: it stands there twice", "which of the two?"},
+    {"Once-Outcome: store\nonce-outcome: store\nOnce-Outcome: store\n", ONCE_OUTCOME_NONE, -1, "",
+     "stands there twice", "thrice the same is no better"},
+    {"Once-Retention: 1h\n", ONCE_OUTCOME_NONE, -1, "", "it is not a number of seconds", "a unit"},
+    {"Once-Retention: -1\n", ONCE_OUTCOME_NONE, -1, "", "not a number", "a sign"},
+    {"Once-Retention: 1.5\n", ONCE_OUTCOME_NONE, -1, "", "not a number", "a fraction"},
+    {"Once-Retention:\n", ONCE_OUTCOME_NONE, -1, "", "not a number", "none"},
+    {"Once-Retention: 9223372036854776\n", ONCE_OUTCOME_NONE, -1, "", "not a number",
+     "one more than the largest"},
+    {"Once-Retention: 5\nOnce-Retention: 5\n", ONCE_OUTCOME_NONE, -1, "", "twice", "twice"},
+    {"Once-Reference:\n", ONCE_OUTCOME_NONE, -1, "", "1 to 1024 bytes", "an empty one is none"},
+    {"Once-Reference: a\xff\n", ONCE_OUTCOME_NONE, -1, "", "printable UTF-8", "no UTF-8"},
+    {"Once-Reference: a\tb\n", ONCE_OUTCOME_NONE, -1, "", "printable UTF-8", "a tab"},
+    {"Once-Reference: a\xc2\x9b\n", ONCE_OUTCOME_NONE, -1, "", "printable UTF-8",
+     "a terminal would obey it"},
+    {"Once-Reference: a\nOnce-Reference: b\n", ONCE_OUTCOME_NONE, -1, "", "twice", "two names"},
+    {"Once-Reply: yes\n", ONCE_OUTCOME_NONE, -1, "",
+     "Once-Reply is ignored: there are only Once-Outcome, Once-Retention and Once-Reference",
+     "a name of ours that there is not"},
+    {"Once-: x\nOnce-Retention: x\nOnce-Outcome: store\n", ONCE_OUTCOME_STORE, -1, "",
+     "Once- is ignored", "the first trouble is told; what is understood counts"},
+};
+
+static void expect_saying(const struct saying *saying, struct outcome *outcome)
+{
+	struct cgi_response *response = &outcome->response;
+	ck_assert_msg(response->state == CGI_RESPONSE_BODY, "%s: %s", saying->why,
+		      response->error.message);
+	ck_assert_msg(response->outcome == saying->outcome, "%s: outcome %d", saying->why,
+		      (int)response->outcome);
+	ck_assert_msg(response->once_retention == saying->retention, "%s: retention %jd",
+		      saying->why, (intmax_t)response->once_retention);
+	ck_assert_msg(strcmp(buffer_text(&response->once_reference), saying->reference) == 0,
+		      "%s: %s", saying->why, buffer_text(&response->once_reference));
+	ck_assert_msg(strstr(response->once_trouble.message, saying->trouble) != NULL &&
+			  (response->once_trouble.message[0] == '\0') ==
+			      (saying->trouble[0] == '\0'),
+		      "%s: %s", saying->why, response->once_trouble.message);
+	ck_assert_msg(strcasestr(buffer_text(&response->headers), "once-") == NULL, "%s: %s",
+		      saying->why, buffer_text(&response->headers));
+}
+
+START_TEST(what_is_said_to_us_is_heard_alike_in_any_pieces_and_goes_no_further)
+{
+	struct outcome outcome;
+	char output[256];
+	int length = snprintf(output, sizeof(output), "Status: 201\n%s\n", sayings[_i].fields);
+	for (size_t piece = 1; piece <= (size_t)length; piece++) {
+		feed(&outcome, output, (size_t)length, piece, piece);
+		expect_saying(&sayings[_i], &outcome);
+		cgi_response_free(&outcome.response);
+	}
+}
+END_TEST
+
+START_TEST(a_reference_is_as_long_as_the_record_has_room_for)
+{
+	char long_reference[ONCE_REFERENCE_LENGTH + 1];
+	for (size_t length = ONCE_REFERENCE_LENGTH; length <= ONCE_REFERENCE_LENGTH + 1; length++) {
+		struct cgi_response response;
+		memset(long_reference, 'r', length);
+		cgi_response_init(&response, 4096);
+		cgi_response_feed(&response, "Once-Reference: ", 16);
+		cgi_response_feed(&response, long_reference, length);
+		cgi_response_feed(&response, "\n\n", 2);
+		ck_assert_int_eq(response.state, CGI_RESPONSE_BODY);
+		ck_assert_uint_eq(response.once_reference.length,
+				  length == ONCE_REFERENCE_LENGTH ? length : 0);
+		cgi_response_free(&response);
+	}
+}
+END_TEST
+
+START_TEST(what_is_said_alone_is_a_header_block)
+{
+	struct outcome outcome;
+	feed(&outcome, OUTPUT("Once-Outcome: unknown\n\nbody"), 1, 1);
+	ck_assert_int_eq(outcome.response.state, CGI_RESPONSE_BODY);
+	ck_assert_int_eq(outcome.response.status, 200);
+	ck_assert_uint_eq(outcome.response.headers.length, 0);
+	cgi_response_free(&outcome.response);
+}
+END_TEST
+
 /* `count` fields of four bytes, and the empty line. */
 static void feed_fields(struct cgi_response *response, int count)
 {
@@ -334,6 +468,11 @@ int main(void)
 	TCase *tests = tcase_create("cgi_response");
 	tcase_add_loop_test(tests, an_answer_is_read_alike_whole_and_in_any_pieces, 0,
 			    COUNT(answers));
+	tcase_add_loop_test(tests,
+			    what_is_said_to_us_is_heard_alike_in_any_pieces_and_goes_no_further, 0,
+			    COUNT(sayings));
+	tcase_add_test(tests, a_reference_is_as_long_as_the_record_has_room_for);
+	tcase_add_test(tests, what_is_said_alone_is_a_header_block);
 	tcase_add_test(tests, fields_are_counted_up_to_a_limit);
 	tcase_add_test(tests, a_malformed_answer_never_becomes_good_again);
 	tcase_add_test(tests, the_body_is_left_alone);

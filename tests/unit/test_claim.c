@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum call { NONE, CLAIM, READ, RECLAIM, CLOSE, TAKE_OVER, LAPSE };
+enum call { NONE, CLAIM, READ, GLANCE, RECLAIM, CLOSE, TAKE_OVER, LAPSE };
 
 /* One answer of the store. `found` says how the record looks that comes with it. */
 enum found {
@@ -34,6 +34,7 @@ struct answer {
 	bool expired;
 	bool other_fingerprint;
 	const char *scheme; /* NULL: ours */
+	int64_t expired_for;
 };
 
 static struct exchange exchange;
@@ -43,7 +44,7 @@ static char called[512]; /* a letter per call, for the message of a failure */
 
 static const struct answer *next(enum call call)
 {
-	static const char letters[] = "-crRxtl";
+	static const char letters[] = "-crgRxtl";
 	size_t length = strlen(called);
 	ck_assert_uint_lt(length, sizeof(called) - 1);
 	called[length] = letters[call];
@@ -68,6 +69,7 @@ static enum store_result give(const struct answer *answer, struct record *record
 	record->state = state_of(answer->found);
 	record->attempt = 1;
 	record->expired = answer->expired;
+	record->expired_for = answer->expired_for;
 	record->lapsed = answer->found == LAPSED;
 	record->flags = answer->found == NOT_KEPT ? RECORD_NOT_KEPT : 0;
 	memcpy(record->fingerprint, exchange.fingerprint.digest, DIGEST_LENGTH);
@@ -101,13 +103,61 @@ enum store_result store_read(struct store *store, const unsigned char id[DIGEST_
 	return give(next(READ), record);
 }
 
+enum store_result store_glance(struct store *store, const unsigned char id[DIGEST_LENGTH],
+			       const struct store_owner *owner, struct store_glance *glance,
+			       int64_t deadline, struct error *error)
+{
+	(void)store, (void)id, (void)owner, (void)deadline, (void)error;
+	const struct answer *answer = next(GLANCE);
+	memset(glance->token, 2, TOKEN_LENGTH);
+	glance->state = state_of(answer->found);
+	glance->lapsed = answer->found == LAPSED;
+	glance->here = false;
+	return answer->result;
+}
+
+/* The time for which a complete record is a tombstone is the statement's to hold. */
 enum store_result store_reclaim(struct store *store, const struct store_claim *claim,
-				const unsigned char seen[TOKEN_LENGTH], int64_t deadline,
-				struct error *error)
+				const unsigned char seen[TOKEN_LENGTH], int64_t tombstone,
+				int64_t deadline, struct error *error)
 {
 	(void)store, (void)claim, (void)deadline, (void)error;
 	ck_assert_int_eq(seen[0], 2);
+	bool complete = exchange.record.state == RECORD_COMPLETE;
+	ck_assert_int_eq(tombstone, complete ? route.tombstone : 0);
 	return next(RECLAIM)->result;
+}
+
+/* Natural keys: test_natural.c. */
+enum store_result store_hold_natural(struct store *store, const struct store_natural *natural,
+				     const unsigned char record[DIGEST_LENGTH],
+				     const unsigned char token[TOKEN_LENGTH],
+				     struct store_natural_holder *holder, int64_t deadline,
+				     struct error *error)
+{
+	(void)store, (void)natural, (void)record, (void)token, (void)holder, (void)deadline,
+	    (void)error;
+	ck_abort_msg("the request has no natural key");
+}
+
+enum store_result store_take_natural(struct store *store, const struct store_natural *natural,
+				     const unsigned char seen[TOKEN_LENGTH],
+				     const unsigned char record[DIGEST_LENGTH],
+				     const unsigned char token[TOKEN_LENGTH], int64_t deadline,
+				     struct error *error)
+{
+	(void)store, (void)natural, (void)seen, (void)record, (void)token, (void)deadline,
+	    (void)error;
+	ck_abort_msg("the request has no natural key");
+}
+
+enum store_result store_release(struct store *store, const unsigned char id[DIGEST_LENGTH],
+				const unsigned char token[TOKEN_LENGTH],
+				const struct store_natural *natural, int64_t deadline,
+				struct error *error)
+{
+	(void)store, (void)id, (void)token, (void)natural, (void)deadline, (void)error;
+	ck_abort_msg("nothing was won");
 }
 
 enum store_result store_close_lease(struct store *store, const unsigned char seen[TOKEN_LENGTH],
@@ -144,6 +194,7 @@ static const struct {
 	uint32_t attempt; /* of a first */
 	bool on_lapse_unknown;
 	bool waits;
+	int64_t tombstone;
 } cases[] = {
     {"a new key is ours", {{CLAIM, STORE_DONE, MINE}}, VERDICT_FIRST, 1},
     {"C2: another's record is an ordinary outcome",
@@ -177,7 +228,9 @@ static const struct {
      {{CLAIM, STORE_BUSY, MINE}, {READ, STORE_DONE, COMPLETE, false, true}},
      VERDICT_MISMATCH},
     {"C15: ... seen while waiting",
-     {{CLAIM, STORE_DONE, IN_FLIGHT}, {READ, STORE_DONE, COMPLETE, false, true}},
+     {{CLAIM, STORE_DONE, IN_FLIGHT},
+      {GLANCE, STORE_DONE, COMPLETE},
+      {CLAIM, STORE_DONE, COMPLETE, false, true}},
      VERDICT_MISMATCH,
      0,
      false,
@@ -213,6 +266,24 @@ static const struct {
     {"C9: ... and not while its owner lives",
      {{CLAIM, STORE_DONE, LAPSED, true}, {CLOSE, STORE_NO_ROW, MINE}},
      VERDICT_IN_FLIGHT},
+
+    {"C24: a tombstone past its end is claimable like an absent record",
+     {{CLAIM, STORE_DONE, TOMBSTONE, true}, {RECLAIM, STORE_DONE, MINE}},
+     VERDICT_FIRST,
+     1},
+    {"times.tombstone: an answer past its retention is told, never run again",
+     {{CLAIM, STORE_DONE, COMPLETE, true, false, NULL, 4999}},
+     VERDICT_EXPIRED,
+     .tombstone = 5000},
+    {"... whatever the request, which its fingerprint no longer binds",
+     {{CLAIM, STORE_DONE, COMPLETE, true, true, NULL, 4999}},
+     VERDICT_EXPIRED,
+     .tombstone = 5000},
+    {"... and claimable once that is over too",
+     {{CLAIM, STORE_DONE, COMPLETE, true, false, NULL, 5000}, {RECLAIM, STORE_DONE, MINE}},
+     VERDICT_FIRST,
+     1,
+     .tombstone = 5000},
 
     {"C3: a renewed lease is in flight",
      {{CLAIM, STORE_DONE, LAPSED}, {CLOSE, STORE_NO_ROW, MINE}},
@@ -273,20 +344,24 @@ static const struct {
      VERDICT_STORE_DOWN},
 
     {"a waiter gets the owner's answer",
-     {{CLAIM, STORE_DONE, IN_FLIGHT}, {READ, STORE_DONE, IN_FLIGHT}, {READ, STORE_DONE, COMPLETE}},
+     {{CLAIM, STORE_DONE, IN_FLIGHT},
+      {GLANCE, STORE_DONE, IN_FLIGHT},
+      {GLANCE, STORE_DONE, COMPLETE},
+      {CLAIM, STORE_DONE, COMPLETE}},
      VERDICT_REPLAYED,
      0,
      false,
      true},
     {"a waiter claims a key that comes free",
-     {{CLAIM, STORE_DONE, IN_FLIGHT}, {READ, STORE_NO_ROW, MINE}, {CLAIM, STORE_DONE, MINE}},
+     {{CLAIM, STORE_DONE, IN_FLIGHT}, {GLANCE, STORE_NO_ROW, MINE}, {CLAIM, STORE_DONE, MINE}},
      VERDICT_FIRST,
      1,
      false,
      true},
     {"a waiter takes over from an owner that died",
      {{CLAIM, STORE_DONE, IN_FLIGHT},
-      {READ, STORE_DONE, LAPSED},
+      {GLANCE, STORE_DONE, LAPSED},
+      {CLAIM, STORE_DONE, LAPSED},
       {CLOSE, STORE_DONE, MINE},
       {TAKE_OVER, STORE_DONE, MINE}},
      VERDICT_FIRST,
@@ -336,6 +411,7 @@ START_TEST(each_record_leads_to_its_verdict)
 	script = cases[_i].script;
 	route.on_lapse = cases[_i].on_lapse_unknown ? LAPSE_UNKNOWN : LAPSE_RERUN;
 	route.in_flight = cases[_i].waits ? IN_FLIGHT_WAIT : IN_FLIGHT_REJECT;
+	route.tombstone = cases[_i].tombstone;
 	enum verdict verdict = claim_decide(&exchange, &error);
 	ck_assert_msg(verdict == cases[_i].verdict, "%s: %s after %s", cases[_i].why,
 		      verdict_name(verdict), called);

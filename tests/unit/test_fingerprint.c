@@ -26,11 +26,31 @@ static int make(int parts, const struct request *request, const char *scheme,
 {
 	unsigned char body[DIGEST_LENGTH];
 	digest_of(request->body, strlen(request->body), body);
-	struct fingerprint_source source = {request->method, request->path, request->query,
-					    request->type, body};
+	struct fingerprint_source source = {
+	    request->method, request->path, request->query, request->type, body, NULL, NULL};
 	struct route route = {.fingerprint_parts = parts};
 	return scheme != NULL ? fingerprint_by_scheme(scheme, &source, out)
 			      : fingerprint_make(&route, &source, out);
+}
+
+static char *headers[] = {(char[]){"x-unit"}, (char[]){"x-date"}, (char[]){"content-type"}};
+
+/* With request headers and a form of the body among the parts. */
+static int make_wide(const struct route *route, const char *scheme, const char *const entries[4],
+		     const char *body, struct fingerprint *out)
+{
+	unsigned char digest[DIGEST_LENGTH];
+	digest_of(body, strlen(body), digest);
+	struct params params = {.entries = entries, .count = 0};
+	while (params.count < 4 && entries[params.count] != NULL)
+		params.count++;
+	struct document *document = document_new(body, strlen(body), "application/json");
+	ck_assert_ptr_nonnull(document);
+	struct fingerprint_source source = {"POST", "/", "", "", digest, &params, document};
+	int result = scheme != NULL ? fingerprint_by_scheme(scheme, &source, out)
+				    : fingerprint_make(route, &source, out);
+	document_free(document);
+	return result;
 }
 
 static const struct request base = {"POST", "/orders", "a=1", "application/json", "{}"};
@@ -171,6 +191,15 @@ static const struct {
     {"method path", -1, "no version"},
     {"1 method header:X-Tenant", -1, "a part of a later release"},
     {"1 method body=json", -1, "a form of a later release"},
+    {"1 body:xml", -1, "another"},
+    {"1 body:", -1, "no form"},
+    {"1 body body:json", -1, "two forms"},
+    {"1 header:", -1, "no name"},
+    {"1 header:a/b", -1, "what is no header's name"},
+    {"1 header:x-a method header:x-b", 0, "headers in any order"},
+    {"1 header:x-a header:x-a", -1, "a header twice"},
+    {"1 header:a header:b header:c header:d header:e header:f header:g header:h header:i", -1,
+     "more parts than a record holds"},
     {"1 methods", -1, "longer than a word we know"},
     {"1 metho", -1, "shorter"},
     {"1 Method", -1, "in another case"},
@@ -183,9 +212,10 @@ static const struct {
 
 START_TEST(a_scheme_that_this_build_does_not_know_is_never_equal)
 {
+	static const char *const nothing[4] = {NULL};
 	struct fingerprint out;
-	ck_assert_msg(make(0, &base, schemes[_i].scheme, &out) == schemes[_i].result, "%s",
-		      schemes[_i].why);
+	ck_assert_msg(make_wide(NULL, schemes[_i].scheme, nothing, "", &out) == schemes[_i].result,
+		      "%s", schemes[_i].why);
 }
 END_TEST
 
@@ -255,6 +285,124 @@ START_TEST(the_named_parts_are_cut_at_a_whole_name_and_all_counted)
 }
 END_TEST
 
+static const struct {
+	const char *one[4], *other[4];
+	const char *differs;
+	const char *why;
+} header_pairs[] = {
+    {{"HTTP_X_UNIT=a"}, {"HTTP_X_UNIT=a"}, "", "a retry"},
+    {{"HTTP_X_UNIT=a"}, {"HTTP_X_UNIT=b"}, "header:x-unit", "another value"},
+    {{"HTTP_X_UNIT=a"}, {"HTTP_X_UNIT= a\t"}, "", "blanks around are no part of it"},
+    {{"HTTP_X_UNIT=a"}, {"HTTP_X_UNIT=A"}, "header:x-unit", "values have a case"},
+    {{"HTTP_X_UNIT="}, {NULL}, "header:x-unit", "empty is not absent"},
+    {{"HTTP_X_UNIT="}, {"HTTP_X_UNIT= "}, "", "only blanks are empty"},
+    {{"HTTP_X_UNIT=a", "HTTP_X_UNIT=b"}, {"HTTP_X_UNIT=a, b"}, "", "repeated is a list"},
+    {{"HTTP_X_UNIT=a", "HTTP_X_UNIT=b"},
+     {"HTTP_X_UNIT=b", "HTTP_X_UNIT=a"},
+     "header:x-unit",
+     "in its order"},
+    {{"HTTP_X_UNIT=", "HTTP_X_UNIT="}, {"HTTP_X_UNIT="}, "header:x-unit", "twice empty"},
+    {{"HTTP_X_UNIT=a", "HTTP_TRACE=1"},
+     {"HTTP_TRACE=2", "HTTP_X_UNIT=a"},
+     "",
+     "headers count only when named (C17)"},
+    {{"HTTP_X_UNITS=a"}, {NULL}, "", "a longer name is another"},
+    {{"CONTENT_TYPE=a"}, {"CONTENT_TYPE=b"}, "header:content-type", "not under HTTP_"},
+    {{"CONTENT_TYPE="}, {NULL}, "", "and empty is absent there"},
+    {{"HTTP_X_UNIT=a", "HTTP_X_DATE=b"},
+     {"HTTP_X_UNIT=b", "HTTP_X_DATE=a"},
+     "header:x-unit, header:x-date",
+     "each by itself"},
+};
+
+START_TEST(a_header_counts_by_its_values)
+{
+	struct route route = {.fingerprint_parts = M, .fingerprint_headers = {headers, 3}};
+	struct fingerprint one, other;
+	char text[128];
+	ck_assert_int_eq(make_wide(&route, NULL, header_pairs[_i].one, "", &one), 0);
+	ck_assert_int_eq(make_wide(&route, NULL, header_pairs[_i].other, "", &other), 0);
+	ck_assert_str_eq(one.scheme, "1 method header:x-unit header:x-date header:content-type");
+	bool equal = memcmp(one.digest, other.digest, DIGEST_LENGTH) == 0;
+	ck_assert_msg(equal == (*header_pairs[_i].differs == '\0'), "%s", header_pairs[_i].why);
+	fingerprint_difference(&one, other.scheme, other.parts, other.parts_length, text,
+			       sizeof(text));
+	ck_assert_msg(strcmp(text, header_pairs[_i].differs) == 0, "%s: %s", header_pairs[_i].why,
+		      text);
+}
+END_TEST
+
+static const struct {
+	enum route_body_form form;
+	const char *scheme;
+	bool equal; /* of {"a":1} and { "a": 1.0 } */
+} body_forms[] = {
+    {BODY_FORM_RAW, "1 body", false},
+    {BODY_FORM_JSON, "1 body:json", true},
+    {BODY_FORM_FORM, "1 body:form", false},
+    {BODY_FORM_MULTIPART, "1 body:multipart", false},
+};
+
+START_TEST(a_body_counts_by_its_form)
+{
+	static const char *const nothing[4] = {NULL};
+	struct route route = {.fingerprint_parts = B, .fingerprint_body = body_forms[_i].form};
+	struct fingerprint one, other, again;
+	char text[64];
+	ck_assert_int_eq(make_wide(&route, NULL, nothing, "{\"a\":1}", &one), 0);
+	ck_assert_int_eq(make_wide(&route, NULL, nothing, "{ \"a\": 1.0 }", &other), 0);
+	ck_assert_str_eq(one.scheme, body_forms[_i].scheme);
+	ck_assert((memcmp(one.digest, other.digest, DIGEST_LENGTH) == 0) == body_forms[_i].equal);
+	fingerprint_difference(&one, other.scheme, other.parts, other.parts_length, text,
+			       sizeof(text));
+	ck_assert_str_eq(text, body_forms[_i].equal ? "" : "body");
+	ck_assert_int_eq(make_wide(NULL, one.scheme, nothing, "{\"a\":1}", &again), 0);
+	ck_assert_mem_eq(one.digest, again.digest, DIGEST_LENGTH);
+}
+END_TEST
+
+START_TEST(the_form_of_a_body_is_nothing_where_the_body_is_not_compared)
+{
+	static const char *const nothing[4] = {NULL};
+	struct route route = {.fingerprint_parts = M, .fingerprint_body = BODY_FORM_JSON};
+	struct fingerprint out;
+	ck_assert_int_eq(make_wide(&route, NULL, nothing, "{}", &out), 0);
+	ck_assert_str_eq(out.scheme, "1 method");
+}
+END_TEST
+
+START_TEST(a_header_named_twice_counts_once)
+{
+	static const char *const nothing[4] = {NULL};
+	char *twice[] = {headers[0], headers[1], headers[0]};
+	struct route route = {.fingerprint_headers = {twice, 3}};
+	struct fingerprint out;
+	ck_assert_int_eq(make_wide(&route, NULL, nothing, "", &out), 0);
+	ck_assert_str_eq(out.scheme, "1 header:x-unit header:x-date");
+}
+END_TEST
+
+/* All parts, the longest form, and three headers. */
+START_TEST(names_of_56_bytes_fit_the_scheme_and_longer_ones_fail)
+{
+	static const char *const nothing[4] = {NULL};
+	char one[] = "x-23456789-123456789", two[] = "y-23456789-123456789",
+	     three[] = "z-23456789-12345z";
+	char *names[] = {one, two, three};
+	struct route route = {.fingerprint_parts = ALL,
+			      .fingerprint_body = BODY_FORM_MULTIPART,
+			      .fingerprint_headers = {names, 3}};
+	struct fingerprint out;
+	three[16] = '\0';
+	ck_assert_uint_eq(strlen(one) + strlen(two) + strlen(three), 56);
+	ck_assert_int_eq(make_wide(&route, NULL, nothing, "", &out), 0);
+	ck_assert_uint_eq(strlen(out.scheme), FINGERPRINT_SCHEME_LENGTH - 1);
+	ck_assert_uint_eq(out.parts_length, FINGERPRINT_MOST_PARTS * FINGERPRINT_PART_LENGTH);
+	three[16] = 'z';
+	ck_assert_int_eq(make_wide(&route, NULL, nothing, "", &out), -1);
+}
+END_TEST
+
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 int main(void)
@@ -273,6 +421,11 @@ int main(void)
 	tcase_add_test(cases, a_part_digest_is_the_beginning_of_the_digest_of_the_part);
 	tcase_add_test(cases, what_cannot_be_compared_names_no_part);
 	tcase_add_test(cases, the_named_parts_are_cut_at_a_whole_name_and_all_counted);
+	tcase_add_loop_test(cases, a_header_counts_by_its_values, 0, COUNT(header_pairs));
+	tcase_add_loop_test(cases, a_body_counts_by_its_form, 0, COUNT(body_forms));
+	tcase_add_test(cases, the_form_of_a_body_is_nothing_where_the_body_is_not_compared);
+	tcase_add_test(cases, a_header_named_twice_counts_once);
+	tcase_add_test(cases, names_of_56_bytes_fit_the_scheme_and_longer_ones_fail);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);
 }

@@ -164,6 +164,28 @@ START_TEST(a_nul_in_a_key_is_a_byte_like_others)
 }
 END_TEST
 
+/* Also not by the name of a route, which may be any text. */
+START_TEST(what_is_only_observed_never_meets_what_is_enforced)
+{
+	static const enum route_scope scopes[] = {SCOPE_TENANT, SCOPE_ROUTE, SCOPE_METHOD_PATH};
+	struct identity identity = {.tenant = "t",
+				    .tenant_length = 1,
+				    .method = "tenant",
+				    .path = "k",
+				    .key = "k",
+				    .key_length = 1};
+	unsigned char ids[6][DIGEST_LENGTH];
+	for (size_t i = 0; i < 6; i++) {
+		struct route route = {.name = (char[]){"tenant"},
+				      .scope = scopes[i % 3],
+				      .mode = i < 3 ? ROUTE_ENFORCE : ROUTE_OBSERVE};
+		ck_assert_int_eq(identity_compute(&route, &identity, ids[i]), 0);
+		for (size_t k = 0; k < i; k++)
+			ck_assert_mem_ne(ids[i], ids[k], DIGEST_LENGTH);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("identity");
@@ -173,6 +195,7 @@ int main(void)
 	tcase_add_loop_test(cases, an_id_is_the_same_in_every_release, 0,
 			    sizeof(kept) / sizeof(kept[0]));
 	tcase_add_test(cases, a_nul_in_a_key_is_a_byte_like_others);
+	tcase_add_test(cases, what_is_only_observed_never_meets_what_is_enforced);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);
 }

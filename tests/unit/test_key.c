@@ -10,9 +10,9 @@
 #include <string.h>
 
 static struct source sources[] = {
-    {SOURCE_HEADER, (char[]){"Idempotency-Key"}},
-    {SOURCE_HEADER, (char[]){"X-Idempotency-Key"}},
-    {SOURCE_ENV, (char[]){"ORDER_KEY"}},
+    {SOURCE_HEADER, (char[]){"Idempotency-Key"}}, {SOURCE_HEADER, (char[]){"X-Idempotency-Key"}},
+    {SOURCE_ENV, (char[]){"ORDER_KEY"}},          {SOURCE_COOKIE, (char[]){"order"}},
+    {SOURCE_JSON, (char[]){"/cart/id"}},          {SOURCE_FORM, (char[]){"token"}},
 };
 
 static struct route route_of(enum route_key_syntax syntax, enum route_key_charset charset)
@@ -209,6 +209,18 @@ START_TEST(a_key_has_as_many_characters_as_the_route_allows)
 }
 END_TEST
 
+START_TEST(one_character_is_told_in_the_singular)
+{
+	struct route route = route_of(KEY_SYNTAX_RAW, KEY_CHARSET_ASCII);
+	struct buffer key = {.limit = 0};
+	struct error why;
+	route.key_min_length = 8;
+	ck_assert_int_eq(key_parse(&route, "x", &key, &why), KEY_INVALID);
+	ck_assert_str_eq(why.message, "the key has 1 character, fewer than the 8 required");
+	buffer_free(&key);
+}
+END_TEST
+
 START_TEST(quotes_and_escapes_do_not_count)
 {
 	struct route route = route_of(KEY_SYNTAX_STRUCTURED, KEY_CHARSET_ASCII);
@@ -321,7 +333,7 @@ START_TEST(the_first_source_that_is_present_gives_the_key)
 	struct buffer key = {.limit = 0};
 	buffer_append_text(&key, "left over");
 	struct error why = {.kind = ERROR_NONE};
-	ck_assert_msg(key_read(&route, &params, &key, &why) == requests[_i].result, "%s",
+	ck_assert_msg(key_read(&route, &params, NULL, &key, &why) == requests[_i].result, "%s",
 		      requests[_i].why);
 	ck_assert_str_eq(buffer_text(&key), requests[_i].key != NULL ? requests[_i].key : "");
 	if (requests[_i].told != NULL) {
@@ -334,6 +346,114 @@ START_TEST(the_first_source_that_is_present_gives_the_key)
 }
 END_TEST
 
+#define JSON "application/json"
+#define FORM "application/x-www-form-urlencoded"
+
+static const struct {
+	const char *entry; /* or NULL */
+	const char *type, *body;
+	enum key_result result;
+	const char *key;  /* when found */
+	const char *told; /* when invalid */
+	const char *why;
+} documents[] = {
+    {NULL, JSON, "{\"cart\":{\"id\":\"c-1\"}}", KEY_FOUND, "c-1", NULL, "from JSON"},
+    {NULL, JSON, "{\"cart\":{\"id\":42}}", KEY_FOUND, "42", NULL, "a number"},
+    {NULL, JSON, "{\"cart\":{\"id\":\"\\\"a\\\", b\"}}", KEY_FOUND, "\"a\", b", NULL,
+     "the text itself, with quotes, comma and blank"},
+    {NULL, JSON, "{\"cart\":{\"id\":\" a \"}}", KEY_FOUND, " a ", NULL, "blanks are part of it"},
+    {NULL, FORM, "x=1&token=a%2Cb", KEY_FOUND, "a,b", NULL, "from a form"},
+    {NULL, "multipart/form-data; boundary=X",
+     "--X\r\nContent-Disposition: form-data; name=token\r\n\r\nt\r\n--X--", KEY_FOUND, "t", NULL,
+     "from a part"},
+    {"HTTP_IDEMPOTENCY_KEY=h", JSON, "{\"cart\":{\"id\":\"c-1\"}}", KEY_FOUND, "h", NULL,
+     "a source before the body"},
+    {"HTTP_IDEMPOTENCY_KEY=h", JSON, "{", KEY_FOUND, "h", NULL, "the body is then not looked into"},
+    {"HTTP_COOKIE=order=\"o-1\"", JSON, "{", KEY_FOUND, "o-1", NULL, "from a cookie"},
+    {"HTTP_COOKIE=order=", JSON, "{}", KEY_INVALID, NULL, "cookie order: the key is empty",
+     "an empty cookie is not passed over"},
+    {"HTTP_COOKIE=order=a; order=b", JSON, "{}", KEY_INVALID, NULL,
+     "cookie order: it is given more than once", "two cookies of one name"},
+    {NULL, JSON, "{}", KEY_ABSENT, NULL, NULL, "not in the body"},
+    {NULL, "", "", KEY_ABSENT, NULL, NULL, "no body"},
+    {NULL, FORM, "x=1", KEY_ABSENT, NULL, NULL, "not in the form"},
+    {NULL, JSON, "{\"cart\":{\"id\":\"\"}}", KEY_INVALID, NULL, "json /cart/id: the key is empty",
+     "empty"},
+    {NULL, JSON, "{\"cart\":{\"id\":null}}", KEY_INVALID, NULL,
+     "json /cart/id: it must be a string or a number", "null"},
+    {NULL, JSON, "{\"cart\":{\"id\":\"a\\u0000b\"}}", KEY_INVALID, NULL,
+     "json /cart/id: the key may hold printable ASCII only", "a NUL in it"},
+    {NULL, JSON, "{\"cart\":{\"id\":\"\\u00e9\"}}", KEY_INVALID, NULL,
+     "json /cart/id: the key may hold printable ASCII only", "beyond ASCII"},
+    {NULL, JSON, "{\"cart\":", KEY_INVALID, NULL,
+     "json /cart/id: the body is not well-formed JSON: byte 9: the text ends where a value must "
+     "stand",
+     "no JSON"},
+    {NULL, "", "hello", KEY_INVALID, NULL,
+     "json /cart/id: the body is not well-formed JSON: byte 1: here a value must stand",
+     "no JSON, though it claims nothing else"},
+    {NULL, "text/plain", "hello", KEY_ABSENT, NULL, "", "what claims to be text is no bad JSON"},
+    {NULL, FORM, "token=a&token=b", KEY_INVALID, NULL, "form token: it is given more than once",
+     "two fields of one name"},
+    {NULL, FORM, "token=a%00b", KEY_INVALID, NULL,
+     "form token: the key may hold printable ASCII only", "a NUL in a field"},
+    {NULL, FORM, "token=%", KEY_INVALID, NULL,
+     "form token: the body is not a well-formed form: byte 7: two hex digits must follow %",
+     "no form"},
+    {NULL, "multipart/form-data; boundary=X", "token=a", KEY_INVALID, NULL,
+     "form token: the body is not a well-formed multipart form: byte 8: the closing boundary is "
+     "missing",
+     "no parts"},
+    {NULL, "multipart/form-data; boundary=X",
+     "--X\r\nContent-Disposition: form-data; name=token; filename=f\r\n\r\nt\r\n--X--", KEY_INVALID,
+     NULL, "form token: it must be a field and not a file", "a file"},
+};
+
+/* The syntax is that of headers. */
+static const int all_syntaxes[] = {ANY, RAW, STRUCTURED};
+
+START_TEST(a_body_or_cookie_gives_its_text_as_the_key)
+{
+	for (size_t i = 0; i < 3; i++) {
+		if (documents[_i].entry != NULL && all_syntaxes[i] == STRUCTURED)
+			continue; /* header sources come first */
+		struct route route =
+		    route_of((enum route_key_syntax)all_syntaxes[i], KEY_CHARSET_ASCII);
+		const char *entries[] = {documents[_i].entry};
+		struct params params = {.entries = entries, .count = entries[0] != NULL};
+		struct document *document = document_new(
+		    documents[_i].body, strlen(documents[_i].body), documents[_i].type);
+		struct buffer key = {.limit = 0};
+		struct error why = {.message = ""};
+		ck_assert_msg(key_read(&route, &params, document, &key, &why) ==
+				  documents[_i].result,
+			      "%s: %s", documents[_i].why, why.message);
+		ck_assert_str_eq(buffer_text(&key),
+				 documents[_i].key != NULL ? documents[_i].key : "");
+		if (documents[_i].told != NULL)
+			ck_assert_str_eq(why.message, documents[_i].told);
+		buffer_free(&key);
+		document_free(document);
+	}
+}
+END_TEST
+
+START_TEST(a_text_that_is_taken_is_held_against_length_and_charset)
+{
+	struct route route = route_of(KEY_SYNTAX_STRUCTURED, KEY_CHARSET_UTF8);
+	route.key_max_length = 3;
+	struct buffer key = {.limit = 0};
+	struct error why;
+	ck_assert_int_eq(key_take(&route, "a,\xc3\xa9", 4, &key, &why), KEY_FOUND);
+	ck_assert_str_eq(buffer_text(&key), "a,\xc3\xa9");
+	ck_assert_int_eq(key_take(&route, "abcd", 4, &key, &why), KEY_INVALID);
+	ck_assert_uint_eq(key.length, 0);
+	ck_assert_int_eq(key_take(&route, "a\0b", 3, &key, &why), KEY_INVALID);
+	ck_assert_int_eq(key_take(&route, "", 0, &key, &why), KEY_INVALID);
+	buffer_free(&key);
+}
+END_TEST
+
 START_TEST(a_message_tells_the_length_and_the_limit)
 {
 	struct route route = route_of(KEY_SYNTAX_ANY, KEY_CHARSET_ASCII);
@@ -341,7 +461,7 @@ START_TEST(a_message_tells_the_length_and_the_limit)
 	struct params params = {.entries = (const char *[]){entry}, .count = 1};
 	struct buffer key = {.limit = 0};
 	struct error why;
-	ck_assert_int_eq(key_read(&route, &params, &key, &why), KEY_INVALID);
+	ck_assert_int_eq(key_read(&route, &params, NULL, &key, &why), KEY_INVALID);
 	ck_assert_str_eq(
 	    why.message,
 	    "header Idempotency-Key: the key has 256 characters, more than the 255 allowed");
@@ -373,11 +493,14 @@ int main(void)
 	tcase_add_loop_test(cases, a_value_gives_its_key_or_is_invalid, 0, COUNT(values));
 	tcase_add_loop_test(cases, a_key_has_as_many_characters_as_the_route_allows, 0,
 			    COUNT(lengths));
+	tcase_add_test(cases, one_character_is_told_in_the_singular);
 	tcase_add_test(cases, quotes_and_escapes_do_not_count);
 	tcase_add_test(cases, an_empty_key_is_refused_whatever_the_least_length_is);
 	tcase_add_test(cases, every_byte_of_a_bare_key_is_kept_or_refused_by_its_charset);
 	tcase_add_loop_test(cases, the_first_source_that_is_present_gives_the_key, 0,
 			    COUNT(requests));
+	tcase_add_loop_test(cases, a_body_or_cookie_gives_its_text_as_the_key, 0, COUNT(documents));
+	tcase_add_test(cases, a_text_that_is_taken_is_held_against_length_and_charset);
 	tcase_add_test(cases, a_message_tells_the_length_and_the_limit);
 	tcase_add_test(cases, a_key_that_its_buffer_cannot_hold_is_not_taken_in_part);
 	suite_add_tcase(suite, cases);

@@ -4,6 +4,7 @@
 #include "wrap/listener.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,7 +19,9 @@
 
 static int make(struct listener *listener, const char *address, struct error *error)
 {
-	return listener_make(listener, address, 0600, "", error);
+	const struct listener_access ours = {
+	    .mode = 0600, .group = "", .uid = (uid_t)-1, .gid = (gid_t)-1};
+	return listener_make(listener, address, &ours, error);
 }
 
 static const struct {
@@ -59,8 +62,10 @@ START_TEST(the_socket_neither_blocks_nor_is_inherited_and_goes_at_the_end)
 	struct error error;
 	struct stat status;
 	const char *path = scratch_path("socket");
+	const struct listener_access anybody = {
+	    .mode = 0666, .group = "", .uid = (uid_t)-1, .gid = (gid_t)-1};
 	mode_t mask = umask(077);
-	ck_assert_int_eq(listener_make(&listener, path, 0666, "", &error), 0);
+	ck_assert_int_eq(listener_make(&listener, path, &anybody, &error), 0);
 	ck_assert_uint_eq(umask(mask), 077);
 	ck_assert_int_gt(listener.fd, 2);
 	ck_assert(!listener.tcp);
@@ -70,6 +75,47 @@ START_TEST(the_socket_neither_blocks_nor_is_inherited_and_goes_at_the_end)
 	ck_assert_uint_eq(status.st_mode, S_IFSOCK | 0666);
 	listener_remove(&listener);
 	ck_assert_int_eq(lstat(path, &status), -1);
+	listener_remove(&listener);
+}
+END_TEST
+
+/* Only root can give a file away; anybody else can to himself. */
+static uid_t somebody(void)
+{
+	return geteuid() == 0 ? 12345 : geteuid();
+}
+
+START_TEST(without_a_group_the_file_is_given_to_the_account)
+{
+	struct listener listener;
+	struct error error;
+	struct stat status;
+	gid_t group = geteuid() == 0 ? 54321 : getegid();
+	const struct listener_access access = {
+	    .mode = 0660, .group = "", .uid = somebody(), .gid = group};
+	ck_assert_int_eq(listener_make(&listener, scratch_path("socket"), &access, &error), 0);
+	ck_assert_int_eq(lstat(scratch_path("socket"), &status), 0);
+	ck_assert_uint_eq(status.st_uid, somebody());
+	ck_assert_uint_eq(status.st_gid, group);
+	ck_assert_uint_eq(status.st_mode, S_IFSOCK | 0660);
+	listener_remove(&listener);
+}
+END_TEST
+
+START_TEST(with_a_group_the_file_stays_ours_and_is_that_groups)
+{
+	struct listener listener;
+	struct error error;
+	struct stat status;
+	const struct group *group = getgrgid(getegid());
+	ck_assert_ptr_nonnull(group);
+	const struct listener_access access = {
+	    .mode = 0640, .group = group->gr_name, .uid = 12345, .gid = 54321};
+	ck_assert_int_eq(listener_make(&listener, scratch_path("socket"), &access, &error), 0);
+	ck_assert_int_eq(lstat(scratch_path("socket"), &status), 0);
+	ck_assert_uint_eq(status.st_uid, geteuid());
+	ck_assert_uint_eq(status.st_gid, getegid());
+	ck_assert_uint_eq(status.st_mode, S_IFSOCK | 0640);
 	listener_remove(&listener);
 }
 END_TEST
@@ -133,7 +179,8 @@ START_TEST(an_unknown_group_is_refused_and_nothing_made)
 	struct error error;
 	struct stat status;
 	const char *path = scratch_path("socket");
-	ck_assert_int_eq(listener_make(&listener, path, 0660, "no-such-group", &error), -1);
+	const struct listener_access access = {.mode = 0660, .group = "no-such-group"};
+	ck_assert_int_eq(listener_make(&listener, path, &access, &error), -1);
 	ck_assert_ptr_nonnull(strstr(error.message, "no-such-group"));
 	ck_assert_int_eq(lstat(path, &status), -1);
 }
@@ -175,6 +222,8 @@ int main(void)
 	tcase_add_loop_test(cases, each_address_that_cannot_be_is_refused_with_its_reason, 0,
 			    sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(cases, the_socket_neither_blocks_nor_is_inherited_and_goes_at_the_end);
+	tcase_add_test(cases, without_a_group_the_file_is_given_to_the_account);
+	tcase_add_test(cases, with_a_group_the_file_stays_ours_and_is_that_groups);
 	tcase_add_test(cases, a_second_one_at_the_same_path_is_refused_and_does_no_harm);
 	tcase_add_test(cases, two_that_start_at_once_take_turns);
 	tcase_add_test(cases, no_lock_stays_on_the_directory);

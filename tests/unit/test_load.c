@@ -62,7 +62,7 @@ static const struct text structures[] = {
     {"the service's setting in a route",
      "routes = ( { name = \"r\"; path = \"/\"; workers = 5; } );",
      "t.conf:1: routes[0].workers: unknown setting; it belongs to the whole service: write it "
-     "outside of routes\n"},
+     "outside of routes and presets\n"},
     {"in a route, without its group",
      "routes = (\n{ name = \"r\";\n path = \"/\";\n retention = \"1d\"; } );",
      "t.conf:4: routes[0].retention: unknown setting; did you mean times.retention?\n"},
@@ -88,7 +88,7 @@ static const struct text structures[] = {
      "t.conf:3: defaults.path: each route has its own: move it there\n"},
     {"a bad default is told once, however many routes",
      "defaults: {\n scope = \"all\"; };\nroutes = ( { name = \"a\"; path = \"/\"; }, { name = "
-     "\"b\"; path = \"/\"; } );",
+     "\"b\"; path = \"/b\"; } );",
      "t.conf:2: defaults.scope: is \"all\", but takes one of \"tenant\", \"route\", "
      "\"method+path\", as \"route\"\n"},
     {"all problems, in the order of their lines",
@@ -142,6 +142,44 @@ static const struct text agreements[] = {
      "t.conf:1: handlers.timeout: retention of 24h is below 86442s, the sum of handlers.timeout, "
      "handlers.kill_grace, times.lease and store.settle_timeout: a record could expire under its "
      "own handler\n"},
+    {"waiting for no time", "defaults: { in_flight = \"wait\";\nwait: { timeout = \"0s\"; }; };",
+     "t.conf:2: defaults.wait.timeout: nobody waits for 0s; write a longer time, or in_flight = "
+     "\"reject\"\n"},
+    {"no time to wait where nobody does", "defaults: { wait: { timeout = \"0s\"; }; };", ""},
+    {"a marker without the body",
+     "defaults: { keep = \"marker\";\nfingerprint: { parts = [ \"method\", \"path\" ]; }; };",
+     "t.conf:1: defaults.keep: a marker tells nothing of the request, and fingerprint.parts lacks "
+     "\"body\"; add it, or keep more than a marker\n"},
+    {"a marker with the body",
+     "defaults: { keep = \"marker\"; fingerprint: { parts = [ \"body\" ]; }; };", ""},
+    {"a reference without the body, which nobody rebuilds",
+     "defaults: { keep = \"reference\"; fingerprint: { parts = [ \"path\" ]; }; };", ""},
+    {"rebuilding without the body",
+     "defaults: { rebuild = true;\nfingerprint: { parts = [ \"path\" ]; }; };",
+     "t.conf:1: defaults.rebuild: an answer can be given again only to the same request, but "
+     "fingerprint.parts lacks \"body\"; add it, or write rebuild = false\n"},
+    {"rebuilding a marker without the body is told once",
+     "defaults: { fingerprint: { parts = [ \"path\" ]; };\nkeep = \"marker\"; rebuild = true; };",
+     "t.conf:2: defaults.rebuild: an answer can be given again only to the same request, but "
+     "fingerprint.parts lacks \"body\"; add it, or write rebuild = false\n"},
+    {"rebuilding what is kept whole", "defaults: { rebuild = true; };", ""},
+    {"a first-seen header that marks replays as well",
+     "defaults: { replay: { header = [ \"A: 1\", \"X-When: 2\" ];\nfirst_seen_header = \"x-when\"; "
+     "}; };",
+     "t.conf:2: defaults.replay.first_seen_header: x-when is set by replay.header too; write "
+     "another name\n"},
+    {"a first-seen header whose name begins like a marker's",
+     "defaults: { replay: { header = \"X-When-Not: 2\"; first_seen_header = \"X-When\"; }; };", ""},
+    {"a short window",
+     "defaults: { natural_key: { values = \"json:/n\"; window = \"96999ms\"; }; };",
+     "t.conf:1: defaults.natural_key.window: window of 96999ms is below 97s, the sum of "
+     "handlers.timeout, handlers.kill_grace, times.lease and store.settle_timeout: a record could "
+     "expire under its own handler\n"},
+    {"a short window that is not used", "defaults: { natural_key: { window = \"5s\"; }; };", ""},
+    {"values of both a form and JSON",
+     "defaults: { natural_key: { values = [ \"json:/n\", \"form:n\" ]; }; };", ""},
+    {"observing while the database may be away",
+     "defaults: { mode = \"observe\"; store_down = \"run\"; };", ""},
     {"no second problem from a value that was refused",
      "defaults: { times: { retention = \"60s\"; lease = 5; }; };",
      "t.conf:1: defaults.times.lease: 5 has no unit; write \"5s\" for seconds (units: ms, s, m, h, "
@@ -172,12 +210,74 @@ START_TEST(settings_that_contradict_each_other_are_refused)
 }
 END_TEST
 
+/* "1 method path query content-type body:multipart" and " header:" twice leave 64 bytes for the two
+ * names (FINGERPRINT_SCHEME_LENGTH). */
+START_TEST(the_names_of_all_parts_together_fit_the_records_column)
+{
+	for (int length = 63; length <= 65; length++) {
+		char text[512], expected[256] = "";
+		snprintf(text, sizeof(text),
+			 "defaults: { fingerprint: { body = \"multipart\";\nparts = [ \"method\", "
+			 "\"path\", \"query\", \"content-type\", \"body\", \"header:X\", "
+			 "\"header:%0*d\" ]; }; };",
+			 length - 1, 0);
+		if (length > 64)
+			snprintf(expected, sizeof(expected),
+				 "t.conf:2: defaults.fingerprint.parts: the names of all parts "
+				 "together are %d bytes too long; leave out a header or two\n",
+				 length - 64);
+		expect(&(struct text){"", text, expected},
+		       "\nroutes = ( { name = \"r\"; path = \"/\"; } );");
+	}
+}
+END_TEST
+
+static const struct {
+	const char *why, *first, *second;
+	bool reached;
+} orders[] = {
+    {"other paths", "path = \"/a\"", "path = \"/b\"", true},
+    {"the same path", "path = \"/a\"", "path = \"/a\"", false},
+    {"the narrower one first", "path = \"/a\"", "path = \"/*\"", true},
+    {"the wider one first", "path = \"/*\"", "path = \"/a\"", false},
+    {"any host, then one", "path = \"/*\"", "path = \"/a\"; host = \"x\"", false},
+    {"one host, then any", "path = \"/*\"; host = \"x\"", "path = \"/a\"", true},
+    {"all hosts, then any", "path = \"/*\"; host = \"*\"", "path = \"/a\"", false},
+    {"two hosts", "path = \"/*\"; host = \"x\"", "path = \"/a\"; host = \"y\"", true},
+    {"hosts have no case", "path = \"/*\"; host = \"*.X\"", "path = \"/a\"; host = \"a.x\"", false},
+    {"paths have", "path = \"/A\"", "path = \"/a\"", true},
+    {"other methods do not matter: the first that matches serves", "path = \"/a\"",
+     "path = \"/a\"; methods = \"PUT\"", false},
+    {"one that is off takes its paths all the same", "path = \"/a*\"; mode = \"off\"",
+     "path = \"/ab\"", false},
+};
+
+START_TEST(a_route_that_an_earlier_one_takes_whole_is_refused)
+{
+	char text[512], expected[512] = "";
+	snprintf(text, sizeof(text),
+		 "routes = (\n{ name = \"one\"; %s; },\n{ name = \"two\"; %s; } );",
+		 orders[_i].first, orders[_i].second);
+	if (!orders[_i].reached) {
+		const char *outer = strchr(orders[_i].first, '"'),
+			   *inner = strchr(orders[_i].second, '"');
+		snprintf(expected, sizeof(expected),
+			 "t.conf:3: routes[1].path: %.*s is never reached: route one with %.*s "
+			 "(t.conf:2) comes first and takes all of it; put this one first, or "
+			 "narrow that one\n",
+			 (int)strcspn(inner + 1, "\"") + 2, inner,
+			 (int)strcspn(outer + 1, "\"") + 2, outer);
+	}
+	expect(&(struct text){orders[_i].why, text, expected}, "");
+}
+END_TEST
+
 START_TEST(a_contradiction_within_defaults_is_told_once_however_many_routes)
 {
 	expect(&(struct text){"",
 			      "defaults: { times: { lease = \"9s\"; }; };\n"
 			      "routes = ( { name = \"a\"; path = \"/\"; },\n"
-			      "{ name = \"b\"; path = \"/\"; } );",
+			      "{ name = \"b\"; path = \"/b\"; } );",
 			      "t.conf:1: defaults.times.lease: lease of 9s is below 21s, three "
 			      "times store.connect_timeout + store.read_timeout: a renewal that "
 			      "failed could not be tried again in time\n"},
@@ -189,7 +289,7 @@ START_TEST(a_routes_name_is_its_own)
 {
 	expect(&(struct text){"",
 			      "routes = (\n{ name = \"a\"; path = \"/\"; },\n"
-			      "{ name = \"b\"; path = \"/\"; },\n"
+			      "{ name = \"b\"; path = \"/b\"; },\n"
 			      "{ name = \"a\"; path = \"/c\"; } );",
 			      "t.conf:4: routes[2].name: \"a\" is the name of a route already "
 			      "(t.conf:2); give each its own\n"},
@@ -204,7 +304,7 @@ START_TEST(the_routes_own_setting_wins_over_defaults_and_they_over_the_table)
 	    config_parse("t.conf",
 			 "routes = ( { name = \"own\"; path = \"/\"; methods = [ \"PUT\" ];"
 			 "             times: { lease = \"50s\"; }; },"
-			 "           { name = \"plain\"; path = \"/\"; } );"
+			 "           { name = \"plain\"; path = \"/plain\"; } );"
 			 "defaults: { methods = [ \"DELETE\", \"POST\" ];"
 			 "            times: { lease = \"40s\"; retention = \"48h\"; }; };",
 			 &problems);
@@ -336,7 +436,7 @@ START_TEST(problems_of_conf_d_name_their_file)
 	ck_assert_int_eq(mkdir("conf.d", 0755), 0);
 	ck_assert_int_eq(mkdir("conf.d/90.conf", 0755), 0);
 	write_text("m.conf", "workers = 0;\nroutes = ( { name = \"a\"; path = \"/\"; } );");
-	write_text("conf.d/10.conf", "routes = (\n{ name = \"a\"; path = \"/\"; } );");
+	write_text("conf.d/10.conf", "routes = (\n{ name = \"a\"; path = \"/a\"; } );");
 	write_text("conf.d/20.conf", "workers = 5;\ndefaults: { };\nroutes = ();\ncolour = 1;");
 	write_text("conf.d/30.conf", "routes = ( {\n");
 	expect_load(
@@ -426,6 +526,9 @@ int main(void)
 	tcase_add_loop_test(cases, every_name_is_known_and_in_its_place, 0, COUNT(structures));
 	tcase_add_loop_test(cases, settings_that_contradict_each_other_are_refused, 0,
 			    COUNT(agreements));
+	tcase_add_test(cases, the_names_of_all_parts_together_fit_the_records_column);
+	tcase_add_loop_test(cases, a_route_that_an_earlier_one_takes_whole_is_refused, 0,
+			    COUNT(orders));
 	tcase_add_test(cases, a_contradiction_within_defaults_is_told_once_however_many_routes);
 	tcase_add_test(cases, a_routes_name_is_its_own);
 	tcase_add_test(cases, the_routes_own_setting_wins_over_defaults_and_they_over_the_table);

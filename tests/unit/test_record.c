@@ -53,7 +53,7 @@ static const struct {
     {MOVE_RECLAIM, RECORD_IN_FLIGHT, true, "expired and its lease closed"},
     {MOVE_RECLAIM, RECORD_UNKNOWN, false, "unknown never expires (case C9)"},
     {MOVE_RECLAIM, RECORD_RELEASED, false, "claimable at once, by takeover"},
-    {MOVE_RECLAIM, RECORD_EXPIRED, false, "a tombstone only goes"},
+    {MOVE_RECLAIM, RECORD_EXPIRED, true, "a tombstone past its end"},
     {MOVE_TAKE_OVER, RECORD_IN_FLIGHT, true, "its lease closed"},
     {MOVE_TAKE_OVER, RECORD_RELEASED, true, "with its checkpoint"},
     {MOVE_TAKE_OVER, RECORD_COMPLETE, false, "its answer is there"},
@@ -86,9 +86,11 @@ START_TEST(a_freed_record_is_empty_and_usable)
 	record_init(&record);
 	ck_assert_int_eq(buffer_append_text(&record.headers, "Status: 201\r\n"), 0);
 	ck_assert_int_eq(buffer_append_text(&record.body, "made"), 0);
+	ck_assert_int_eq(buffer_append_text(&record.reference, "invoice 7"), 0);
 	record.attempt = 3;
 	record_free(&record);
 	ck_assert_uint_eq(record.body.length, 0);
+	ck_assert_uint_eq(record.reference.length, 0);
 	ck_assert_uint_eq(record.attempt, 0);
 	ck_assert_int_eq(buffer_append_text(&record.body, "again"), 0);
 	record_free(&record);
@@ -148,8 +150,35 @@ END_TEST
 START_TEST(a_statement_that_moves_a_record_names_its_id_and_token)
 {
 	const struct statement *statement = &statements[_i];
-	if (changes_records(statement))
-		ck_assert_ptr_nonnull(strstr(statement->text, " WHERE id = ? AND token = ? AND "));
+	if (!changes_records(statement))
+		return;
+	const char *own = " WHERE id = ? AND token = ? AND ";
+	if (strstr(statement->text, "once_natural_key") != NULL)
+		own = " WHERE once_record.id = ? AND once_record.token = ? AND ";
+	ck_assert_ptr_nonnull(strstr(statement->text, own));
+}
+END_TEST
+
+/* Two rows locked in two orders are a deadlock; an inner join with a natural key that was lost
+ * would settle nothing. */
+START_TEST(a_settlement_takes_the_record_first_and_the_natural_key_if_it_is_held)
+{
+	static const enum statement_name pairs[][2] = {
+	    {STATEMENT_STORE, STATEMENT_STORE_NATURAL},
+	    {STATEMENT_RELEASE, STATEMENT_RELEASE_NATURAL},
+	    {STATEMENT_RELEASE_KEPT, STATEMENT_RELEASE_KEPT_NATURAL},
+	};
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		const struct statement *plain = &statements[pairs[i][0]];
+		const struct statement *natural = &statements[pairs[i][1]];
+		ck_assert_ptr_null(strstr(plain->text, "once_natural_key"));
+		ck_assert_ptr_nonnull(
+		    strstr(natural->text,
+			   "once_record LEFT JOIN once_natural_key AS held ON held.natural_id = ?"
+			   " AND held.record_id = once_record.id"
+			   " AND held.token = once_record.token"));
+		ck_assert(plain->move == natural->move);
+	}
 }
 END_TEST
 
@@ -177,8 +206,17 @@ START_TEST(the_owner_alone_waits_for_a_locked_row)
 {
 	const struct statement *statement = &statements[_i];
 	bool settles = statement->move == MOVE_STORE || statement->move == MOVE_RELEASE ||
-		       statement->move == MOVE_MARK_UNKNOWN;
+		       statement->move == MOVE_MARK_UNKNOWN || _i == STATEMENT_SETTLE_NATURAL;
 	ck_assert_msg(statement->waits == settles, "%s", statement->name);
+}
+END_TEST
+
+START_TEST(what_only_reads_is_a_plain_select)
+{
+	const char *text = statements[_i].text;
+	bool selects = strncmp(text, "SELECT ", 7) == 0 && strstr(text, " FOR UPDATE") == NULL &&
+		       strstr(text, " LOCK IN ") == NULL;
+	ck_assert_msg(statements[_i].reads == selects, "%s", statements[_i].name);
 }
 END_TEST
 
@@ -214,6 +252,8 @@ int main(void)
 	tcase_add_loop_test(sql,
 			    nobody_but_its_owner_moves_a_record_in_flight_whose_lease_is_not_closed,
 			    0, STATEMENT_COUNT);
+	tcase_add_test(sql, a_settlement_takes_the_record_first_and_the_natural_key_if_it_is_held);
+	tcase_add_loop_test(sql, what_only_reads_is_a_plain_select, 0, STATEMENT_COUNT);
 	tcase_add_test(sql, a_claim_changes_nothing_in_a_record_that_is_there);
 	tcase_add_loop_test(sql, the_owner_alone_waits_for_a_locked_row, 0, STATEMENT_COUNT);
 	tcase_add_loop_test(sql, times_are_the_databases_alone, 0, STATEMENT_COUNT);

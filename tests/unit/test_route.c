@@ -121,13 +121,14 @@ START_TEST(the_first_route_whose_path_and_host_match_serves)
 	struct config *config = config_parse(
 	    "test.conf",
 	    "routes = ( { name = \"one\"; path = \"/a*\"; host = \"x.example\"; },"
-	    "{ name = \"two\"; path = \"/a*\"; }, { name = \"three\"; path = \"/ab\"; } );",
+	    "{ name = \"two\"; path = \"/a*\"; }, { name = \"three\"; path = \"/*b\"; } );",
 	    &problems);
 	ck_assert_msg(config != NULL, "%s", problems);
 	free(problems);
 	ck_assert_str_eq(route_find(config, "/ab", "x.example")->name, "one");
 	ck_assert_str_eq(route_find(config, "/ab", "y.example")->name, "two");
-	ck_assert_ptr_null(route_find(config, "/b", "x.example"));
+	ck_assert_str_eq(route_find(config, "/cb", "x.example")->name, "three");
+	ck_assert_ptr_null(route_find(config, "/c", "x.example"));
 	config_free(config);
 }
 END_TEST
@@ -163,6 +164,8 @@ static const struct {
     {"methods = [ \"DELETE\", \"GET\" ];", "GET", true},
     {"methods = [ \"DELETE\", \"GET\" ];", "POST", false},
     {"mode = \"off\";", "POST", false},
+    {"mode = \"observe\";", "POST", true},
+    {"mode = \"observe\";", "GET", false},
 };
 
 START_TEST(a_route_guards_its_methods_unless_it_is_off)

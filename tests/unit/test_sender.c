@@ -85,6 +85,32 @@ START_TEST(lines_are_filtered_by_field_name)
 }
 END_TEST
 
+static const struct {
+	const char *why;
+	const char *lines;
+	const char *value; /* NULL: there is none */
+} fields[] = {
+    {"a field by its name, without case and blanks", "A: b\r\nlocation: \t/x y \r\n", "/x y"},
+    {"the first of several", "Location: /1\r\nLocation: /2\r\n", "/1"},
+    {"an empty value is there", "Location:\r\n", ""},
+    {"a longer name is another", "Location-Not: /1\r\n", NULL},
+    {"a shorter name is another", "Loc: /1\r\n", NULL},
+    {"no fields at all", "", NULL},
+};
+
+START_TEST(a_field_is_found_by_its_name)
+{
+	struct buffer lines = {0}, value = {0};
+	buffer_append_text(&lines, fields[_i].lines);
+	bool found = sender_field(&value, &lines, "Location");
+	ck_assert_msg(found == (fields[_i].value != NULL), "%s", fields[_i].why);
+	if (found)
+		ck_assert_str_eq(buffer_text(&value), fields[_i].value);
+	buffer_free(&lines);
+	buffer_free(&value);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sender");
@@ -93,6 +119,8 @@ int main(void)
 			    sizeof(answers) / sizeof(answers[0]));
 	tcase_add_loop_test(cases, lines_are_filtered_by_field_name, 0,
 			    sizeof(filters) / sizeof(filters[0]));
+	tcase_add_loop_test(cases, a_field_is_found_by_its_name, 0,
+			    sizeof(fields) / sizeof(fields[0]));
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);
 }

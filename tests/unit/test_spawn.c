@@ -376,6 +376,14 @@ START_TEST(a_child_without_a_pidfd_is_known_to_run)
 }
 END_TEST
 
+START_TEST(whether_there_will_be_pidfds_is_known_before)
+{
+	ck_assert(spawn_gives_pidfd());
+	forbid_call(SYS_pidfd_open);
+	ck_assert(!spawn_gives_pidfd());
+}
+END_TEST
+
 START_TEST(a_pidfd_tells_the_end_and_is_not_inherited)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -450,6 +458,7 @@ static Suite *suite_of_spawn(void)
 	tcase_add_test(tests, an_environment_too_large_is_told);
 	tcase_add_test(tests, a_failure_of_our_own_says_nothing_about_the_program);
 	tcase_add_test(tests, a_child_without_a_pidfd_is_known_to_run);
+	tcase_add_test(tests, whether_there_will_be_pidfds_is_known_before);
 	tcase_add_test(tests, a_pidfd_tells_the_end_and_is_not_inherited);
 	tcase_add_test(tests, a_child_dies_with_its_parent);
 	suite_add_tcase(suite, tests);

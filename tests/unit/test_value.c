@@ -4,13 +4,20 @@
 #include "config/value.h"
 
 #include "config/load.h"
+#include "config/value_type.h"
 #include "tests/unit/suite.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+#define KEY_KINDS "header:NAME, env:NAME, json:/NAME, form:NAME, cookie:NAME"
+#define PARTS                                                                                      \
+	"a list of method, path, query, content-type, body, header:NAME, not empty, as [ "         \
+	"\"method\", \"path\", \"query\", \"content-type\", \"body\" ]"
 
 #define SIXTY_FOUR "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
@@ -182,8 +189,19 @@ static const struct refused routes[] = {
     {"methods = [ \"\" ];", "methods: \"\" is not a method; write it in capitals, as POST"},
     {"methods = [ \"HEAD\" ];",
      "methods: \"HEAD\" cannot be guarded: its answer has no body to replay; remove it"},
-    {"mode = \"observe\";",
-     "mode: is \"observe\", but takes one of \"enforce\", \"off\", as \"enforce\""},
+    {"mode = \"observe\";", NULL},
+    {"mode = \"watch\";", "mode: is \"watch\", but takes one of \"enforce\", \"observe\", "
+			  "\"off\", as \"enforce\""},
+    {"preset = \"a b\";",
+     "preset: \"a b\" is no preset; write its name, as \"stripe\", or an absolute path"},
+    {"preset = \"../x\";",
+     "preset: \"../x\" is no preset; write its name, as \"stripe\", or an absolute path"},
+    {"preset = [];", "preset: is a list, but takes a text: preset's name, absolute path or empty, "
+		     "as \"a text in quotes\""},
+    {"keep = \"nothing\";", "keep: is \"nothing\", but takes one of \"full\", \"reference\", "
+			    "\"marker\", as \"full\""},
+    {"oversize = \"full\";",
+     "oversize: is \"full\", but takes one of \"marker\", \"reference\", as \"marker\""},
     {"documentation = \"https://x.example/keys\";", NULL},
     {"documentation = \"keys.html\";",
      "documentation: \"keys.html\" is not a URL; write one that begins with https://"},
@@ -191,18 +209,27 @@ static const struct refused routes[] = {
      "documentation: \"https://x.example/a b\" is not a URL; write one that begins with https://"},
     {"key: { sources = \"header:X-Key\"; };", NULL},
     {"key: { sources = [ \"env:KEY\", \"header:X-Key\" ]; };", NULL},
+    {"key: { sources = [ \"json:/cart/id\", \"json:/~0~1\", \"form:a b\", \"cookie:x\" ]; };",
+     NULL},
     {"key: { sources = []; };",
-     "key.sources: is empty, but takes a list of header:NAME, env:NAME, not empty, as [ "
+     "key.sources: is empty, but takes a list of " KEY_KINDS ", not empty, as [ "
      "\"header:Idempotency-Key\" ]"},
     {"key: { sources = [ \"X-Key\" ]; };",
-     "key.sources: holds \"X-Key\", but takes a list of header:NAME, env:NAME, not empty, as [ "
-     "\"header:Idempotency-Key\" ]"},
-    {"key: { sources = [ \"json:/id\" ]; };",
-     "key.sources: holds \"json:/id\", but takes a list of header:NAME, env:NAME, not empty, as [ "
+     "key.sources: holds \"X-Key\", but takes a list of " KEY_KINDS ", not empty, as [ "
      "\"header:Idempotency-Key\" ]"},
     {"key: { sources = [ \"literal:x\" ]; };",
-     "key.sources: holds \"literal:x\", but takes a list of header:NAME, env:NAME, not empty, as "
+     "key.sources: holds \"literal:x\", but takes a list of " KEY_KINDS ", not empty, as "
      "[ \"header:Idempotency-Key\" ]"},
+    {"key: { sources = [ \"json:id\" ]; };",
+     "key.sources: \"id\" is not a JSON Pointer; write it as json:/cart/id"},
+    {"key: { sources = [ \"json:/a~\" ]; };",
+     "key.sources: \"/a~\" is not a JSON Pointer; write it as json:/cart/id"},
+    {"key: { sources = [ \"json:/a~2\" ]; };",
+     "key.sources: \"/a~2\" is not a JSON Pointer; write it as json:/cart/id"},
+    {"key: { sources = [ \"cookie:a=b\" ]; };",
+     "key.sources: \"a=b\" is not a cookie's name; write it as cookie:checkout"},
+    {"key: { sources = [ \"form:\" ]; };",
+     "key.sources: has nothing behind a colon; write 1 to 200 bytes there, as header:ApiKey"},
     {"key: { sources = [ \"header:\" ]; };",
      "key.sources: has nothing behind a colon; write 1 to 200 bytes there, as header:ApiKey"},
     {"key: { sources = [ \"header:X Key\" ]; };",
@@ -227,14 +254,28 @@ static const struct refused routes[] = {
     {"tenant: { sources = [ \"header:" SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR "012345678\" ]; };",
      "tenant.sources: has too much behind a colon; write 1 to 200 bytes there, as header:ApiKey"},
     {"fingerprint: { parts = [ \"body\" ]; };", NULL},
-    {"fingerprint: { parts = [ \"header:X\" ]; };",
-     "fingerprint.parts: holds \"header:X\", but takes a list of \"method\", \"path\", \"query\", "
-     "\"content-type\", \"body\", not empty, as [ \"method\", \"path\", \"query\", "
-     "\"content-type\", \"body\" ]"},
-    {"fingerprint: { parts = []; };",
-     "fingerprint.parts: is empty, but takes a list of \"method\", \"path\", \"query\", "
-     "\"content-type\", \"body\", not empty, as [ \"method\", \"path\", \"query\", "
-     "\"content-type\", \"body\" ]"},
+    {"fingerprint: { parts = [ \"header:X-Unit\" ]; };", NULL},
+    {"fingerprint: { parts = [ \"header:A\", \"header:B\", \"path\", \"header:C\" ]; };", NULL},
+    {"fingerprint: { parts = [ \"header:A\", \"header:B\", \"header:C\", \"header:D\" ]; };",
+     "fingerprint.parts: holds more than 3 headers, but takes " PARTS},
+    {"fingerprint: { parts = [ \"header:X-A\", \"header:x-a\" ]; };",
+     "fingerprint.parts: holds \"header:x-a\" twice, but takes " PARTS},
+    {"fingerprint: { parts = [ \"body\", \"body\" ]; };",
+     "fingerprint.parts: holds \"body\" twice, but takes " PARTS},
+    {"fingerprint: { parts = [ \"header:\" ]; };",
+     "fingerprint.parts: has nothing behind a colon; write 1 to 200 bytes there, as header:ApiKey"},
+    {"fingerprint: { parts = [ \"header:a b\" ]; };",
+     "fingerprint.parts: \"a b\" is not a header's name; write it as X-Request-Id"},
+    {"fingerprint: { parts = [ \"header:content-type\" ]; };",
+     "fingerprint.parts: \"content-type\" is a part of its own; write \"content-type\""},
+    {"fingerprint: { parts = [ \"header:Content-Length\" ]; };",
+     "fingerprint.parts: \"Content-Length\" is part of the body; write \"body\""},
+    {"fingerprint: { parts = [ \"cookies\" ]; };",
+     "fingerprint.parts: holds \"cookies\", but takes " PARTS},
+    {"fingerprint: { parts = []; };", "fingerprint.parts: is empty, but takes " PARTS},
+    {"fingerprint: { body = \"xml\"; };", "fingerprint.body: is \"xml\", but takes one of \"raw\", "
+					  "\"json\", \"form\", \"multipart\", as "
+					  "\"raw\""},
     {"status: { in_flight = 399; };", "status.in_flight: 399 is below the minimum of 400"},
     {"status: { mismatch = 600; };", "status.mismatch: 600 is above the maximum of 599"},
     {"settle: { on_crash = \"by_status\"; };",
@@ -283,7 +324,50 @@ static const struct refused routes[] = {
      "a header of your own"},
     {"replay: { drop_headers = [ \"Date:\" ]; };",
      "replay.drop_headers: \"Date:\" is not a header's name; write it as X-Request-Id"},
+    {"replay: { status = \"original\"; };", NULL},
+    {"replay: { status = \"first\"; };",
+     "replay.status: is text, but takes a whole number, 200 to 299, or \"original\", as "
+     "\"original\""},
+    {"replay: { status = 0; };", "replay.status: 0 is below the minimum of 200"},
+    {"replay: { first_seen_header = \"X-First-Seen\"; };", NULL},
+    {"replay: { first_seen_header = \"X-First-Seen: yes\"; };",
+     "replay.first_seen_header: \"X-First-Seen: yes\" is not a header's name; write it as "
+     "X-Request-Id"},
+    {"replay: { first_seen_header = \"Content-Length\"; };",
+     "replay.first_seen_header: \"Content-Length\" is set by the server itself; write a name of "
+     "your own"},
+    {"settle: { exit_not_done = 75; };", NULL},
+    {"settle: { exit_not_done = \"none\"; };", NULL},
+    {"settle: { exit_not_done = -1; };", "settle.exit_not_done: -1 is below the minimum of 1"},
+    {"settle: { exit_not_done = \"never\"; };",
+     "settle.exit_not_done: is text, but takes a whole number, 1 to 255, or \"none\", as \"none\""},
     {"times: { lease = \"0s\"; };", "times.lease: 0s is below the minimum of 1s"},
+    {"times: { tombstone = \"off\"; };", NULL},
+    {"times: { tombstone = \"30d\"; };", NULL},
+    {"times: { tombstone = false; };", "times.tombstone: is true or false, but takes a duration, "
+				       "1s to 3650d, or \"off\", as \"off\""},
+    {"times: { tombstone = \"forever\"; };",
+     "times.tombstone: is \"forever\", but takes a duration, 1s to 3650d, or \"off\", as \"off\""},
+    {"natural_key: { values = [ \"json:/n\", \"form:n\", \"header:N\", \"env:N\" ]; };", NULL},
+    {"natural_key: { values = [ \"cookie:n\" ]; };",
+     "natural_key.values: holds \"cookie:n\", but takes a list of json:/NAME, form:NAME, "
+     "header:NAME, env:NAME, as []"},
+    {"natural_key: { window = \"forever\"; };", NULL},
+    {"natural_key: { window = \"90d\"; };", NULL},
+    {"natural_key: { window = \"99999999999999999999d\"; };",
+     "natural_key.window: 99999999999999999999d is above the maximum of 3650d"},
+    {"natural_key: { window = \"always\"; };",
+     "natural_key.window: is \"always\", but takes a duration, 1s to 3650d, or \"forever\", as "
+     "\"forever\""},
+    {"errors: { body = \"{\\\"a\\\":\\n\\t\\\"{code}\\\"}\"; };", NULL},
+    {"errors: { body = \"a\\rb\"; };", "errors.body: holds a control byte; remove it"},
+    {"errors: { mismatch = 5; };", "errors.mismatch: is a whole number, but takes a text: "
+				   "template or empty, as \"a text in quotes\""},
+    {"errors: { content_type = \"\"; };",
+     "errors.content_type: is empty, but takes a text: media type, not empty, as "
+     "\"application/json\""},
+    {"errors: { content_type = \"text/plain\\n\"; };",
+     "errors.content_type: holds a control byte; remove it"},
 };
 
 START_TEST(a_setting_of_a_route_takes_what_its_row_says)
@@ -331,6 +415,117 @@ START_TEST(a_route_has_a_good_name_and_a_good_path)
 }
 END_TEST
 
+/* Every setting, whatever it is: a value that no setting of its type takes, told once. */
+
+static const struct setting_table *const tables[] = {&settings_global, &settings_route};
+
+/* A configuration with that value at that path, on one line; a route has nothing else beside what
+ * it must have. */
+static void write_setting(const struct setting_table *table, const char *path, const char *value,
+			  char text[512])
+{
+	char assignment[256];
+	const char *dot = strchr(path, '.');
+	if (dot != NULL)
+		snprintf(assignment, sizeof(assignment), "%.*s: { %s = %s; };", (int)(dot - path),
+			 path, dot + 1, value);
+	else
+		snprintf(assignment, sizeof(assignment), "%s = %s;", path, value);
+	if (table == &settings_global)
+		snprintf(text, 512, "%s", assignment);
+	else
+		snprintf(text, 512, "routes = ( { %s%s%s } );",
+			 strcmp(path, "name") == 0 ? "" : "name = \"r\"; ",
+			 strcmp(path, "path") == 0 ? "" : "path = \"/\"; ", assignment);
+}
+
+/* One problem, at that place, whose message begins so and ends so. */
+static void expect_one(const struct setting_table *table, const char *path, const char *value,
+		       const char *begins, const char *ends)
+{
+	char text[512], start[256], *problems;
+	write_setting(table, path, value, text);
+	snprintf(start, sizeof(start), "t.conf:1: %s%s: %s",
+		 table == &settings_global ? "" : "routes[0].", path, begins);
+	struct config *config = config_parse("t.conf", text, &problems);
+	ck_assert_ptr_null(config);
+	ck_assert_msg(strncmp(problems, start, strlen(start)) == 0, "%s\n%s, not %s", text,
+		      problems, start);
+	char *end = strchr(problems, '\n');
+	ck_assert_msg(end != NULL && end[1] == '\0', "%s: more than one problem", problems);
+	*end = '\0';
+	size_t length = strlen(problems), wanted = strlen(ends);
+	ck_assert_msg(length >= wanted && strcmp(problems + length - wanted, ends) == 0,
+		      "%s does not end with %s", problems, ends);
+	free(problems);
+}
+
+static bool is_number(const struct setting *row)
+{
+	return row->type == SETTING_INTEGER || row->type == SETTING_SIZE ||
+	       row->type == SETTING_DURATION || row->type == SETTING_MODE;
+}
+
+/* A number beyond the bound, as the setting's type writes it, is told with the bound. */
+static void check_bound(const struct setting_table *table, const struct setting *row,
+			int64_t number, const char *what, int64_t bound)
+{
+	char value[64], limit[UNIT_TEXT_SIZE], told[128];
+	if (row->type == SETTING_MODE)
+		snprintf(value, sizeof(value), "\"%04" PRIo64 "\"", (uint64_t)number);
+	else if (row->type == SETTING_DURATION)
+		snprintf(value, sizeof(value), "\"%" PRId64 "ms\"", number);
+	else if (row->type == SETTING_SIZE)
+		snprintf(value, sizeof(value), "\"%" PRId64 "\"", number);
+	else
+		snprintf(value, sizeof(value), "%" PRId64, number);
+	value_type_of(row)->format(bound, limit);
+	snprintf(told, sizeof(told), " is %s of %s", what, limit);
+	expect_one(table, row->path, value, "", told);
+}
+
+static void check_bounds(const struct setting_table *table, const struct setting *row)
+{
+	/* Below 0 there is a way to write whole numbers only. */
+	if (row->least > 0 || row->type == SETTING_INTEGER)
+		check_bound(table, row, row->least - 1, "below the minimum", row->least);
+	check_bound(table, row, row->most + 1, "above the maximum", row->most);
+}
+
+START_TEST(every_setting_refuses_the_wrong_type_and_what_is_beyond_its_bounds_with_one_problem)
+{
+	for (int t = 0; t < COUNT(tables); t++) {
+		for (size_t i = 0; i < tables[t]->count; i++) {
+			const struct setting *row = &tables[t]->rows[i];
+			if (row->type == SETTING_SECTION)
+				continue;
+			char takes[VALUE_DESCRIPTION_SIZE];
+			snprintf(takes, sizeof(takes), ", as %s", value_example(row));
+			expect_one(tables[t], row->path, "{ }", "is a group, but takes ", takes);
+			expect_one(tables[t], row->path, "1.5", "is a fraction, but takes ", takes);
+			if (is_number(row))
+				check_bounds(tables[t], row);
+		}
+	}
+}
+END_TEST
+
+START_TEST(every_settings_name_misspelt_is_told_with_the_right_one)
+{
+	for (int t = 0; t < COUNT(tables); t++) {
+		for (size_t i = 0; i < tables[t]->count; i++) {
+			const char *path = tables[t]->rows[i].path;
+			char wrong[SETTING_PATH_SIZE + 8], right[SETTING_PATH_SIZE + 32];
+			if (strcmp(path, "name") == 0 || strcmp(path, "path") == 0)
+				continue; /* then the route lacks one, too */
+			snprintf(wrong, sizeof(wrong), "%sx", path);
+			snprintf(right, sizeof(right), "did you mean %s?", path);
+			expect_one(tables[t], wrong, "1", "unknown setting; ", right);
+		}
+	}
+}
+END_TEST
+
 START_TEST(a_refused_value_leaves_the_old_one)
 {
 	config_t tree;
@@ -360,6 +555,10 @@ int main(void)
 			    COUNT(globals));
 	tcase_add_loop_test(cases, a_setting_of_a_route_takes_what_its_row_says, 0, COUNT(routes));
 	tcase_add_loop_test(cases, a_route_has_a_good_name_and_a_good_path, 0, COUNT(names));
+	tcase_add_test(
+	    cases,
+	    every_setting_refuses_the_wrong_type_and_what_is_beyond_its_bounds_with_one_problem);
+	tcase_add_test(cases, every_settings_name_misspelt_is_told_with_the_right_one);
 	tcase_add_test(cases, a_refused_value_leaves_the_old_one);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);

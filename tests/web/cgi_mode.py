@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import fcgi_client as fcgi  # noqa: E402
 from tap import case, is_equal, is_true, run, wait_for  # noqa: E402
-from wrapper import Wrapper, children, is_alive  # noqa: E402
+from wrapper import Wrapper, adopt_orphans, children, is_alive  # noqa: E402
 
 HELLO = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\nhello\\n'\n"
 DIGEST = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n%s ' \"$CONTENT_LENGTH\"\nexec sha256sum\n"
@@ -38,7 +38,7 @@ class Front:
         environment = fcgi.cgi_params("/cgi-bin/front", method, body, **params)
         self.process = subprocess.Popen([*wrapper.arguments, "--handler", handler, *arguments], stdin=stdin,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env={"PATH": os.environ["PATH"], **environment})
+                                        env={"PATH": os.environ["PATH"], **environment}, **wrapper.popen)
 
     def __enter__(self):
         return self
@@ -189,6 +189,17 @@ def front_killed():
             wait_for(lambda: not is_alive(handler), "the handler's end")
             wait_for(lambda: not is_alive(owner), "the owner's end")
             is_true(not (wrapper.directory / "finished").exists(), "the handler ran on")
+
+
+@case
+def group_is_gone():
+    """a handler killed by its deadline is answered for once its group has gone, though orphans go to one who reaps none"""
+    family = "#!/bin/sh\nsleep 600 >/dev/null 2>&1 &\nexec sleep 600\n"
+    with site({"handlers.timeout": "500ms", "handlers.kill_grace": "100ms"}, preexec_fn=adopt_orphans) as wrapper:
+        start = time.monotonic()
+        reply, status = exchange(wrapper, wrapper.script("family", family))
+        is_equal((reply.status, status), (504, 0))
+        is_true(time.monotonic() - start < 4, f"answered after {time.monotonic() - start} s")
 
 
 @case

@@ -36,6 +36,10 @@ static void *await(void *context)
 
 static long open_pidfd(pid_t pid)
 {
+	if (pid <= 0) {
+		errno = EINVAL;
+		return -1;
+	}
 	int ends[2];
 	pthread_t thread;
 	struct watch *watch = malloc(sizeof(*watch));

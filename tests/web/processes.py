@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import fcgi_client as fcgi  # noqa: E402
 from tap import case, is_equal, is_true, run, wait_for  # noqa: E402
-from wrapper import Wrapper, children, cpu_seconds, is_alive  # noqa: E402
+from wrapper import Wrapper, adopt_orphans, children, cpu_seconds, is_alive, zombies  # noqa: E402
 
 HELLO = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\nhello\\n'\n"
 # Says that it has begun, and goes on when the file "go" is there.
@@ -23,6 +23,8 @@ mv "$here/begun.tmp" "$here/begun"
 until [ -e "$here/go" ]; do sleep 0.02; done
 printf 'Content-Type: text/plain\\n\\nfinished\\n'
 """
+# Outlasts its deadline, as does a child of its own.
+FAMILY = "#!/bin/sh\nsleep 600 >/dev/null 2>&1 &\necho $! >\"${0%/*}/../child\"\nexec sleep 600\n"
 STUBBORN = "#!/bin/sh\ntrap '' TERM\n" + WAITING.split("\n", 1)[1]
 
 
@@ -144,6 +146,35 @@ def worker_killed():
         serves(wrapper, wrapper.script("hello", HELLO))
 
 
+def answers_in_time(wrapper):
+    """A handler that was killed by its deadline is answered for once its group has gone, and leaves no zombie."""
+    start = time.monotonic()
+    reply = fcgi.exchange(wrapper.socket, fcgi.cgi_params(wrapper.script("family", FAMILY)))
+    is_equal(reply.status, 504)
+    is_true(time.monotonic() - start < 4, f"answered after {time.monotonic() - start} s")
+    is_equal(wrapper.log(message="group"), [], "a group that is not gone")
+
+
+BRIEF = {"handlers.timeout": "500ms", "handlers.kill_grace": "100ms", "workers": 1}
+
+
+@case
+def orphans_are_reaped():
+    """where orphans come to the supervisor, as to a container's first process, it reaps them: a killed group is gone"""
+    with Wrapper(BRIEF, preexec_fn=adopt_orphans) as wrapper:
+        answers_in_time(wrapper)
+        all_gone([int((wrapper.directory / "child").read_text())], "the child's end")
+        wait_for(lambda: not zombies(wrapper.process.pid), "the last zombie's end")
+        # One that ends long after its handler has.
+        left = "#!/bin/sh\n(exec >/dev/null 2>&1; until [ -e \"$1/go\" ]; do sleep 0.02; done) &\necho $! >\"$1/left\"\n"
+        serves(wrapper, wrapper.script("hello", left.replace("$1", str(wrapper.directory)) + HELLO.split("\n", 1)[1]))
+        child = int((wrapper.directory / "left").read_text())
+        wait_for(lambda: child in children(wrapper.process.pid), "the orphan to be ours")
+        (wrapper.directory / "go").touch()
+        wait_for(lambda: not os.path.exists(f"/proc/{child}"), "the orphan's end, reaped")
+        is_equal(len(wrapper.workers()), 1)
+
+
 @case
 def worker_dies_young():
     """workers that die as soon as they start are started again ever more slowly, at no cost of CPU (C41)"""
@@ -213,6 +244,26 @@ def reload_bad():
         wrapper.configure(workers=1, limits__max_body="1M")
         wrapper.signal(signal.SIGHUP)
         wait_for(lambda: len(wrapper.workers()) == 1, "the next good configuration")
+
+
+@case
+def reload_places_gone():
+    """HUP when the spool directory or a root is not there: logged, and the old configuration stays in force"""
+    with Wrapper() as wrapper:
+        workers = wrapper.workers()
+        gone = str(wrapper.directory / "gone")
+        wrapper.configure(spool__directory=gone, handlers__roots=[str(wrapper.roots), gone + "1"], workers=1)
+        wrapper.signal(signal.SIGHUP)
+        wrapper.wait_log(event="reload", message="the configuration in force stays")
+        for word in (f"spool.directory: {gone}: No such file", f"handlers.roots: {gone}1: No such file"):
+            is_equal(len(wrapper.log(event="reload", message=word)), 1, f"lines on {word}")
+        is_equal(wrapper.workers(), workers, "the workers")
+        serves(wrapper, wrapper.script("hello", HELLO))
+        os.mkdir(gone)
+        os.mkdir(gone + "1")
+        wrapper.signal(signal.SIGHUP)
+        wrapper.wait_log(event="reload", message="new configuration in force: 1 worker, 0 routes")
+        serves(wrapper, wrapper.script("hello", HELLO))
 
 
 @case

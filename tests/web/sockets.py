@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: ISC
 """Where the socket comes from, what becomes of it, and how a start that cannot be is refused."""
 import contextlib
+import errno
 import grp
 import os
 import pathlib
@@ -16,7 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 import fcgi_client as fcgi  # noqa: E402
 from tap import case, is_equal, is_true, run, wait_for  # noqa: E402
-from wrapper import PROGRAM, Wrapper, free_port, is_alive  # noqa: E402
+from wrapper import PROGRAM, Wrapper, forbid_call, free_port, is_alive  # noqa: E402
 
 HELLO = "#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\nhello\\n'\n"
 WHO = "#!/bin/sh\nprintf 'A: b\\n\\n'\nid -u; id -g; id -G\n"
@@ -35,9 +36,9 @@ def run_to_end(*arguments, **environment):
     return done.returncode, done.stdout + done.stderr
 
 
-def refused(wrapper, status, *words):
+def refused(wrapper, status, *words, more=()):
     """A second start of the same program is refused with this status and a message that has these words."""
-    got, text = run_to_end(*wrapper.arguments[1:])
+    got, text = run_to_end(*wrapper.arguments[1:], *more)
     is_equal(got, status, text)
     for word in words:
         is_true(word in text, f"{word!r} is not in {text!r}")
@@ -64,6 +65,39 @@ def mode_and_group():
         with Wrapper({"socket_mode": mode, "socket_group": name}) as wrapper:
             expected = (int(mode, 8), name or grp.getgrgid(os.getegid()).gr_name)
             is_equal(mode_of(wrapper.socket), expected)
+
+
+def connects_as(account, path):
+    """Can a process of that account connect?"""
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(OSError):
+            os.setgroups([])
+            os.setresgid(*[account.pw_gid] * 3)
+            os.setresuid(*[account.pw_uid] * 3)
+            fcgi.connect(path)
+            os._exit(0)
+        os._exit(1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+@case
+def given_to_user():
+    """started as root without socket_group, the socket is the configured account's, which web servers run as"""
+    if os.getuid() != 0:
+        # Then it stays with the only account there is.
+        with Wrapper({"user": "nobody-of-that-name"}) as wrapper:
+            is_equal(os.stat(wrapper.socket).st_uid, os.getuid())
+        return
+    nobody = pwd.getpwnam("nobody")
+    for group, expected in (("", (nobody.pw_uid, nobody.pw_gid)), ("daemon", (0, grp.getgrnam("daemon").gr_gid))):
+        with Wrapper({"user": "nobody", "socket_group": group}, start=False) as wrapper:
+            wrapper.directory.chmod(0o755)
+            wrapper.start()
+            status = os.stat(wrapper.socket)
+            is_equal((status.st_uid, status.st_gid), expected, f"owner and group, with socket_group {group!r}")
+            is_equal(stat.S_IMODE(status.st_mode), 0o660)
+            is_equal(connects_as(nobody, wrapper.socket), group == "", f"connected, with socket_group {group!r}")
 
 
 @case
@@ -279,9 +313,12 @@ def overrides():
 @case
 def check_good():
     """--check of a good configuration says so, and makes no socket"""
-    with Wrapper(start=False, routes='routes = ( { name = "a"; path = "/*"; }, { name = "b"; path = "/b"; } );') as wrapper:
+    with Wrapper(start=False, routes='routes = ( { name = "a"; path = "/a"; }, { name = "b"; path = "/*"; } );') as wrapper:
         status, text = run_to_end(*wrapper.arguments[1:], "--check")
         is_equal((status, text), (0, f"configuration {wrapper.config} is good: 2 routes\n"))
+        wrapper.routes = 'routes = ( { name = "a"; path = "/*"; } );'
+        wrapper.configure()
+        is_equal(run_to_end(*wrapper.arguments[1:], "--check")[1], f"configuration {wrapper.config} is good: 1 route\n")
         is_true(not os.path.exists(wrapper.socket), "the socket was made")
 
 
@@ -292,17 +329,74 @@ def check_bad():
         gone = str(wrapper.directory / "gone")
         wrapper.configure(**{"spool__directory": gone, "handlers__roots": [gone + "1", str(wrapper.config)],
                              "user": "nobody-of-that-name", "socket_group": "no-such-group"})
-        status, text = run_to_end(*wrapper.arguments[1:], "--check", "--handler", gone + "2")
-        is_equal(status, CONFIGURATION, text)
-        for word in (f"spool.directory: {gone}:", f"handlers.roots: {gone}1:", f"{wrapper.config} is not a directory",
-                     "nobody-of-that-name", "no-such-group", f"--handler: {gone}2:"):
-            is_true(word in text, f"{word!r} is not in {text!r}")
+        anyhow = [f"spool.directory: {gone}:", "nobody-of-that-name", "no-such-group"]
+        roots = [f"handlers.roots: {gone}1:", f"{wrapper.config} is not a directory"]
+        handler = [f"--handler: {gone}2:"]
+        for arguments, told, untold in (([], anyhow + roots, handler), (["--handler", gone + "2"], anyhow + handler, roots)):
+            status, text = run_to_end(*wrapper.arguments[1:], "--check", *arguments)
+            is_equal(status, CONFIGURATION, text)
+            is_equal([word for word in told if word not in text], [], f"not told by {text!r}")
+            is_equal([word for word in untold if word in text], [], f"told, though of no matter, by {text!r}")
         wrapper.configure(workers=0, listen=":::")
         status, text = run_to_end(*wrapper.arguments[1:], "--check")
         is_equal(status, CONFIGURATION, text)
         is_true("workers" in text and "listen" in text, text)
         is_equal(run_to_end(*wrapper.arguments[1:])[0], CONFIGURATION, "a start with it")
         is_equal(run_to_end("--config", gone)[0], CONFIGURATION, "a file that is not there")
+
+
+@case
+def places_gone():
+    """a start without the spool directory, a root or the handler is refused like --check, and makes no socket"""
+    with Wrapper(start=False) as wrapper:
+        gone = str(wrapper.directory / "gone")
+        for settings, arguments, word in (({"spool__directory": gone}, [], f"spool.directory: {gone}: No such file"),
+                                          ({"handlers__roots": [str(wrapper.config)]}, [],
+                                           f"handlers.roots: {wrapper.config} is not a directory"),
+                                          ({}, ["--handler", gone], f"--handler: {gone}: No such file")):
+            before = dict(wrapper.settings)
+            wrapper.configure(**settings)
+            refused(wrapper, CONFIGURATION, word, more=arguments)
+            is_true(not os.path.exists(wrapper.socket), "the socket was made")
+            with listening(str(wrapper.directory / "given")) as given:
+                done = subprocess.run([*wrapper.arguments, *arguments], stdin=given, capture_output=True, text=True,
+                                      timeout=20, check=False)
+            is_equal(done.returncode, CONFIGURATION, done.stderr)
+            os.unlink(wrapper.directory / "given")
+            wrapper.settings = before
+
+
+@case
+def without_a_file():
+    """--handler without any configuration has its large bodies where temporary files go; where there is one, it counts"""
+    default = re.search(r"configuration file \((.*)\)", run_to_end("--help")[1])[1]
+    found = [run_to_end("--handler", "/bin/true", "--print-config", **environment)
+             for environment in ({"TMPDIR": "/var/tmp"}, {"TMPDIR": "relative"}, {"TMPDIR": ""})]
+    is_equal([status for status, _ in found], [0] * 3, f"{found}")
+    if os.path.exists(default):
+        is_equal({text for _, text in found}, {run_to_end("--config", default, "--print-config")[1]})
+        return
+    for (_, text), directory in zip(found, ("/var/tmp", "/tmp", "/tmp")):
+        is_true(re.search(rf'^spool: \{{[^}}]*directory = "{directory}"', text, re.M), text)
+
+
+@case
+def no_pidfd():
+    """where pidfd_open is refused, the log and --check warn of it, and requests are served all the same"""
+    warning = "pidfd_open(2) is refused"
+    for reason in (errno.ENOSYS, errno.EPERM):
+        def forbid(reason=reason):
+            forbid_call(434, reason)
+
+        with Wrapper(preexec_fn=forbid) as wrapper:
+            is_equal(len(wrapper.log(event="start", level="warning", message=warning)), 1, "warnings")
+            serves(wrapper.socket, wrapper.script("hello", HELLO))
+            done = subprocess.run([*wrapper.arguments, "--check"], capture_output=True, text=True, timeout=20,
+                                  preexec_fn=forbid, check=False)
+            is_equal(done.returncode, 0, done.stderr)
+            is_true(warning in done.stderr, done.stderr)
+    with Wrapper() as wrapper:
+        is_equal(wrapper.log(message=warning), [])
 
 
 @case

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bash
+# What the tests of the presets share: routes that name one, and handlers that wait. Sourced after web.sh.
+
+FRONT=lighttpd-socket
+
+# preset_route NAME PRESET [SETTINGS]: a route for /cgi-bin/NAME/*.
+preset_route() {
+	printf '{ name = "%s"; path = "/cgi-bin/%s/*"; preset = "%s"; %s },\n' "$1" "$1" "$2" "${3:-}"
+}
+
+# send METHOD PATH [CURL-OPTION...]
+send() {
+	local method=$1 path=$2
+	shift 2
+	ask "$FRONT" "$method" "/cgi-bin/$path" "$@"
+}
+
+# waiting PATH: a handler that says that it runs and answers 201 once `let_go PATH` was called.
+waiting() {
+	# shellcheck disable=SC2016 # for the handler
+	counting "$1" 'echo $PPID >"$0.worker"
+		until [ -e "$0.go" ]; do sleep 0.02; done
+		printf "Status: 201\nContent-Type: text/plain\n\nrun %s\n" "$n"'
+	# the account that handlers run as leaves its mark there
+	chmod 777 "$WEB/cgi-bin/${1%/*}"
+}
+
+let_go() {
+	touch "$WEB/cgi-bin/$1.go"
+}
+
+is_running() {
+	[[ -s $WEB/cgi-bin/$1.worker ]]
+}
+
+# begin PATH [CURL-OPTION...]: a POST in the background, until its handler runs; end: its answer as "status body".
+begin() {
+	local path=$1
+	shift
+	curl -s --max-time 60 -w ' %{http_code}' "$@" "http://127.0.0.1:$(web_port "$FRONT")/cgi-bin/$path" \
+		>"$WEB/run/background" 3>&- &
+	BACKGROUND=$!
+	wait_until 15 is_running "$path"
+}
+
+end() {
+	wait "$BACKGROUND" || :
+	awk '{ print $NF, $0 }' RS='\0' "$WEB/run/background" | xargs
+}
+
+# seconds_kept KEY
+seconds_kept() {
+	sql <<<"SELECT TIMESTAMPDIFF(SECOND, created_at, expires_at) FROM oncewrap.once_record WHERE key_text='$1'"
+}
+
+# past KEY COLUMN: that time of its record lies a second back.
+past() {
+	sql <<<"UPDATE oncewrap.once_record SET $2 = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE key_text='$1'"
+}
