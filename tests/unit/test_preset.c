@@ -247,7 +247,7 @@ static const char *source_tree(void)
 /* One route with that preset, or with "" for none. */
 static struct config *load_installed(const char *preset)
 {
-	char text[1024], *problems;
+	char text[PATH_MAX + 128], *problems;
 	snprintf(
 	    text, sizeof(text),
 	    "preset_directory = \"%s/presets\";\nroutes = ( { name = \"r\"; path = \"/\"; preset = "
