@@ -31,7 +31,11 @@ struct broker {
 	struct store_owner owner;
 	struct error owner_error;
 	bool owner_known;
+	int64_t observe_from; /* not before, since the database was slow or away */
 };
+
+/* How long observing rests after that. */
+#define OBSERVE_REST_MS 5000
 
 struct broker *broker_new(const struct config *config, struct bell *bell)
 {
@@ -171,6 +175,16 @@ static int prepare_natural(struct exchange *exchange, const struct identity *ide
 	return -1;
 }
 
+/* Who only observes does not renew: its lease is as long as its run may be. */
+static int64_t lease_of(const struct exchange *exchange)
+{
+	const struct config *config = exchange->config;
+	int64_t run =
+	    config->handlers.timeout + config->handlers.kill_grace + config->store.settle_timeout;
+	int64_t lease = exchange->route->lease;
+	return exchange->route->mode == ROUTE_OBSERVE && lease < run ? run : lease;
+}
+
 /* Fill the claim from key, tenant and request. */
 static int prepare_claim(struct broker *broker, struct exchange *exchange, struct error *error)
 {
@@ -192,9 +206,10 @@ static int prepare_claim(struct broker *broker, struct exchange *exchange, struc
 	    .fingerprint = exchange->fingerprint.digest,
 	    .scheme = exchange->fingerprint.scheme,
 	    .parts = exchange->fingerprint.parts,
-	    .lease = route->lease,
+	    .lease = lease_of(exchange),
 	    .retention = route->retention,
 	    .owner = &broker->owner,
+	    .lapse_unknown = route->on_lapse == LAPSE_UNKNOWN && route->mode == ROUTE_ENFORCE,
 	};
 	struct identity identity = {.tenant = claim->tenant,
 				    .tenant_length = claim->tenant_length,
@@ -210,6 +225,12 @@ static int prepare_claim(struct broker *broker, struct exchange *exchange, struc
 	}
 	claim->parts_length = exchange->fingerprint.parts_length;
 	return prepare_natural(exchange, &identity, error);
+}
+
+/* Not beside a record that was seen: then somebody has run, or runs. */
+static bool may_run_unprotected(const struct exchange *exchange)
+{
+	return exchange->route->store_down == STORE_DOWN_RUN && exchange->record.created_ms == 0;
 }
 
 static enum verdict run_unprotected(struct exchange *exchange)
@@ -248,11 +269,25 @@ static enum verdict answer(struct exchange *exchange, enum verdict verdict)
 	case VERDICT_NOT_KEPT:
 		return rebuild_may(exchange) ? rebuild_run(exchange) : refuse(exchange, verdict);
 	case VERDICT_STORE_DOWN:
-		return exchange->route->store_down == STORE_DOWN_RUN ? run_unprotected(exchange)
-								     : refuse(exchange, verdict);
+		return may_run_unprotected(exchange) ? run_unprotected(exchange)
+						     : refuse(exchange, verdict);
 	default:
 		return refuse(exchange, verdict);
 	}
+}
+
+static enum verdict decide(struct broker *broker, struct exchange *exchange, struct error *error)
+{
+	bool observes = exchange->route->mode == ROUTE_OBSERVE;
+	int64_t from = clock_now();
+	if (observes && from < broker->observe_from)
+		return VERDICT_STORE_DOWN;
+	fault_point("before-claim");
+	enum verdict verdict = claim_decide(exchange, error);
+	exchange->store_ms = clock_now() - from;
+	if (observes && verdict == VERDICT_STORE_DOWN)
+		broker->observe_from = clock_now() + OBSERVE_REST_MS;
+	return verdict;
 }
 
 /* A request with a key and a tenant. */
@@ -264,10 +299,7 @@ static int handle_keyed(struct broker *broker, struct exchange *exchange)
 	if (prepare_claim(broker, exchange, &error) != 0) {
 		verdict = VERDICT_INTERNAL_ERROR;
 	} else {
-		int64_t from = clock_now();
-		fault_point("before-claim");
-		verdict = claim_decide(exchange, &error);
-		exchange->store_ms = clock_now() - from;
+		verdict = decide(broker, exchange, &error);
 	}
 	verdict = answer(exchange, verdict);
 	log_exchange(exchange, verdict, &error);

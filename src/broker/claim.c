@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "broker/natural.h"
+#include "broker/observe.h"
 #include "broker/wait.h"
 
 #include <string.h>
@@ -21,9 +22,12 @@ enum step {
 	STEP_AGAIN,   /* the row has gone or moved: claim once more */
 };
 
+/* Who only observes is not to be felt. */
 static int64_t claim_deadline(const struct exchange *exchange)
 {
 	const struct config_store *store = &exchange->config->store;
+	if (exchange->route->mode == ROUTE_OBSERVE)
+		return clock_now() + OBSERVE_BUDGET_MS;
 	return clock_now() + store->connect_timeout + store->read_timeout;
 }
 
@@ -153,11 +157,14 @@ static enum step judge_in_flight(struct exchange *exchange, int64_t deadline, en
 		*verdict = store_trouble(result);
 		return STEP_VERDICT;
 	}
-	if (exchange->record.expired)
+	/* By the policy that the owner claimed under, and before its expiry is looked at: an
+	 * outcome that nobody knows does not become known by waiting. */
+	if ((exchange->record.flags & RECORD_LAPSE_UNKNOWN) != 0)
+		return lapse(exchange, deadline, verdict, error);
+	/* The same request takes over, so that its handler knows of the attempt before it. */
+	if (exchange->record.expired && !fingerprint_is_equal(exchange))
 		return reclaim(exchange, deadline, verdict, error);
-	return exchange->route->on_lapse == LAPSE_RERUN
-		   ? take_over(exchange, deadline, verdict, error)
-		   : lapse(exchange, deadline, verdict, error);
+	return take_over(exchange, deadline, verdict, error);
 }
 
 /* Past its retention, yet still to be told about (times.tombstone)? A purge makes it a tombstone in
@@ -182,7 +189,9 @@ static enum step judge_record(struct exchange *exchange, int64_t deadline, enum 
 		}
 		return reclaim(exchange, deadline, verdict, error);
 	}
-	bool gives_way = record->expired && record->state == RECORD_IN_FLIGHT;
+	bool gives_way = record->expired && record->state == RECORD_IN_FLIGHT &&
+			 (record->flags & RECORD_LAPSE_UNKNOWN) == 0 &&
+			 exchange->route->tombstone == 0;
 	if (!gives_way && !fingerprint_is_equal(exchange)) {
 		*verdict = VERDICT_MISMATCH;
 		return STEP_VERDICT;

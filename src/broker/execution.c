@@ -23,6 +23,7 @@ struct execution {
 	struct lease lease;
 	struct capture capture; /* of the answer's body */
 	struct judgement judgement;
+	bool keep_attempt;      /* a release leaves the attempt counted */
 	struct refusal refusal; /* what the client gets in the handler's stead, where it does */
 };
 
@@ -134,18 +135,21 @@ static enum store_result store_answer(struct execution *execution, int64_t deadl
 	const struct cgi_response *response = &execution->launch.response;
 	bool kept = execution->judgement.settlement == SETTLE_STORE;
 	bool ours = execution->judgement.refusal != VERDICT_FIRST;
+	/* An answer of ours leaves the natural key as it is: nobody knows whether it was done. */
+	bool answered = exchange->has_natural && (!ours || !kept);
 	/* Where the answer is not kept its status is that of the work that was done, whatever its
 	 * client was told: a rebuilt answer is held against it. */
 	bool told = response->state == CGI_RESPONSE_BODY && (!kept || !ours);
 	struct store_answer answer = {
 	    .status = told ? response->status : execution->refusal.status,
-	    .natural = exchange->has_natural ? &exchange->natural : NULL,
+	    .natural = answered ? &exchange->natural : NULL,
 	};
+	answer.natural_done = answer.status < 400;
 	struct buffer headers = {0};
 	struct buffer location = {0};
 	enum store_result result = STORE_DOWN;
 	choose_retention(execution, &answer);
-	if (exchange->has_natural && !ours) {
+	if (answered) {
 		sender_field(&location, &response->headers, "Location");
 		answer.location = location.data;
 		answer.location_length = location.length;
@@ -175,8 +179,8 @@ static enum store_result settle_once(struct execution *execution, int64_t deadli
 		return store_answer(execution, deadline, error);
 	case SETTLE_RELEASE:
 		return store_release(exchange->store, exchange->claim.id, exchange->claim.token,
-				     exchange->has_natural ? &exchange->natural : NULL, deadline,
-				     error);
+				     exchange->has_natural ? &exchange->natural : NULL,
+				     execution->keep_attempt, deadline, error);
 	case SETTLE_UNKNOWN:
 		return store_mark_unknown(exchange->store, exchange->claim.id,
 					  exchange->claim.token, deadline, error);
@@ -270,8 +274,7 @@ static enum verdict answer(struct execution *execution, enum store_result settle
 {
 	struct exchange *exchange = execution->exchange;
 	enum settlement settlement = execution->judgement.settlement;
-	bool tied = settlement == SETTLE_STORE || settlement == SETTLE_REFERENCE ||
-		    settlement == SETTLE_NOT_KEPT;
+	bool tied = settlement != SETTLE_RELEASE;
 	if (tied && settled == STORE_NO_ROW)
 		return send_successors_answer(exchange);
 	if (tied && settled != STORE_DONE) {
@@ -289,6 +292,7 @@ static enum verdict give_up(struct execution *execution)
 	struct exchange *exchange = execution->exchange;
 	execution->judgement = (struct judgement){
 	    .settlement = SETTLE_RELEASE, .refusal = VERDICT_STORE_DOWN, .cause = "late claim"};
+	execution->keep_attempt = exchange->attempt > 1;
 	settle(execution);
 	return send_refusal(exchange, VERDICT_STORE_DOWN);
 }
@@ -308,7 +312,8 @@ enum verdict execution_run(struct exchange *exchange)
 	judge_run(&execution);
 	if (execution.judgement.refusal != VERDICT_FIRST &&
 	    refusal_make(&execution.refusal, execution.judgement.refusal, exchange->route, NULL) !=
-		0)
+		0 &&
+	    execution.judgement.settlement == SETTLE_STORE)
 		execution.judgement.settlement = SETTLE_NOT_KEPT;
 	enum store_result settled = settle(&execution);
 	fault_point("after-store");

@@ -17,6 +17,11 @@ bool judge_is_whole(const struct evidence *evidence)
 	       (uint64_t)response->content_length <= evidence->body_length;
 }
 
+static bool is_success(int status)
+{
+	return status >= 200 && status <= 299;
+}
+
 static enum settlement settlement_of(enum route_outcome outcome)
 {
 	switch (outcome) {
@@ -105,7 +110,9 @@ static struct judgement judge_answer(const struct evidence *evidence)
 	if (judgement.settlement != SETTLE_STORE)
 		return judgement;
 	bool fits = response->headers.length + evidence->body_length <= evidence->largest;
-	if (route->keep != KEEP_FULL || !fits)
+	/* An error is small, and a handler that is asked again cannot know that it is to fail. */
+	bool less = route->keep != KEEP_FULL && is_success(response->status);
+	if (less || !fits)
 		judge_keep_less(&judgement, route, response);
 	return judgement;
 }
@@ -147,11 +154,6 @@ struct judgement judge(const struct evidence *evidence)
 	return judge_answer(evidence);
 }
 
-static bool is_success(int status)
-{
-	return status >= 200 && status <= 299;
-}
-
 bool judge_is_rebuilt(const struct evidence *evidence, int status)
 {
 	const struct cgi_response *response = evidence->response;
@@ -160,5 +162,8 @@ bool judge_is_rebuilt(const struct evidence *evidence, int status)
 		return false;
 	if (response->outcome == ONCE_OUTCOME_RELEASE || response->outcome == ONCE_OUTCOME_UNKNOWN)
 		return false;
-	return response->status == status || (is_success(response->status) && is_success(status));
+	bool alike = sender_has_body(evidence->method, response->status) ==
+		     sender_has_body(evidence->method, status);
+	return response->status == status ||
+	       (is_success(response->status) && is_success(status) && alike);
 }

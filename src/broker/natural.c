@@ -38,8 +38,8 @@ static enum step free_holder(struct exchange *exchange, const struct record *rec
 	enum store_result result =
 	    store_take_over(exchange->store, &taken, record->token, &attempt, deadline, error);
 	if (result == STORE_DONE)
-		result =
-		    store_release(exchange->store, taken.id, taken.token, NULL, deadline, error);
+		result = store_release(exchange->store, taken.id, taken.token, NULL, false,
+				       deadline, error);
 	if (result == STORE_DONE)
 		return STEP_TAKE;
 	if (result == STORE_NO_ROW)
@@ -58,7 +58,8 @@ static enum step judge_lapsed(struct exchange *exchange, const struct record *re
 		*verdict = VERDICT_IN_FLIGHT;
 		return STEP_VERDICT;
 	}
-	if (result == STORE_DONE && exchange->route->on_lapse == LAPSE_RERUN)
+	/* By the policy of the holder's own route, which may be another than ours. */
+	if (result == STORE_DONE && (record->flags & RECORD_LAPSE_UNKNOWN) == 0)
 		return free_holder(exchange, record, deadline, verdict, error);
 	if (result == STORE_DONE)
 		result = store_lapse(exchange->store, exchange->holder.record, record->token,
@@ -97,8 +98,9 @@ static enum step judge_unsettled(struct exchange *exchange, int64_t deadline, en
 			*verdict = VERDICT_UNKNOWN;
 			break;
 		case RECORD_COMPLETE:
-			/* by the handler's own transaction, which knows no natural keys */
-			*verdict = VERDICT_DUPLICATE;
+			/* By the handler's own transaction, which knows no natural keys; or with an
+			 * answer of ours, after which nobody knows whether it was done. */
+			*verdict = record.status < 400 ? VERDICT_DUPLICATE : VERDICT_UNKNOWN;
 			holder->settled_ms = record.settled_ms;
 			if (!same)
 				step = STEP_TAKE;
@@ -155,20 +157,37 @@ static enum step hold_once(struct exchange *exchange, int64_t deadline, enum ver
 	return STEP_VERDICT;
 }
 
-/* Nothing has run, so the key is free again; where it cannot be freed, the lease will. */
-static void give_back(struct exchange *exchange, int64_t deadline)
+/* Nothing has run, so the key is free again, and the natural key where it came to be held after
+ * all; what cannot be freed in time, the lease will. An attempt that took over stays counted. */
+static void give_back(struct exchange *exchange, enum verdict verdict)
 {
 	struct error error = {0};
-	enum store_result result = store_release(exchange->store, exchange->claim.id,
-						 exchange->claim.token, NULL, deadline, &error);
+	int64_t deadline = clock_now() + exchange->config->store.settle_timeout;
+	enum store_result result =
+	    store_release(exchange->store, exchange->claim.id, exchange->claim.token,
+			  &exchange->natural, exchange->attempt > 1, deadline, &error);
+	bell_ring(exchange->bell, exchange->claim.id);
 	if (result == STORE_DONE || result == STORE_NO_ROW)
 		return;
 	log_begin(LOG_LEVEL_WARNING, "unsettled");
 	log_field_text("route", exchange->route->name);
 	log_field_hex("record", exchange->claim.id, DIGEST_LENGTH);
-	log_field_text("cause", "natural key held by another");
+	log_field_text("cause", "natural key");
+	log_field_text("verdict", verdict_name(verdict));
 	log_field_text("message", error.message);
 	log_end();
+}
+
+/* A route that runs without a database at all runs without a natural key rather than unguarded. */
+static enum verdict go_without(struct exchange *exchange, const struct error *error)
+{
+	exchange->has_natural = false;
+	log_begin(LOG_LEVEL_WARNING, "natural_key");
+	log_field_text("route", exchange->route->name);
+	log_field_hex("record", exchange->claim.id, DIGEST_LENGTH);
+	log_field_text("message", error->message);
+	log_end();
+	return VERDICT_FIRST;
 }
 
 enum verdict natural_hold(struct exchange *exchange, int64_t deadline, struct error *error)
@@ -182,9 +201,11 @@ enum verdict natural_hold(struct exchange *exchange, int64_t deadline, struct er
 		verdict = VERDICT_IN_FLIGHT;
 		clock_pause(1);
 	}
-	if (verdict != VERDICT_FIRST) {
-		give_back(exchange, deadline);
-		bell_ring(exchange->bell, exchange->claim.id);
-	}
+	if (verdict == VERDICT_STORE_DOWN && exchange->route->store_down == STORE_DOWN_RUN)
+		return go_without(exchange, error);
+	if (verdict == VERDICT_IN_FLIGHT)
+		*error = (struct error){0}; /* 1205 is no trouble */
+	if (verdict != VERDICT_FIRST)
+		give_back(exchange, verdict);
 	return verdict;
 }

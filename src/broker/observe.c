@@ -10,7 +10,7 @@
 static void settle(const struct exchange *exchange, const struct pass_result *run)
 {
 	const struct store_claim *claim = &exchange->claim;
-	int64_t deadline = clock_now() + exchange->config->store.read_timeout;
+	int64_t deadline = clock_now() + OBSERVE_BUDGET_MS;
 	struct error ignored = {0};
 	if (run->whole && route_stores_status(exchange->route, run->status)) {
 		const struct store_answer answer = {.status = run->status,
@@ -19,7 +19,7 @@ static void settle(const struct exchange *exchange, const struct pass_result *ru
 		(void)store_settle(exchange->store, claim->id, claim->token, &answer, deadline,
 				   &ignored);
 	} else {
-		(void)store_release(exchange->store, claim->id, claim->token, NULL, deadline,
+		(void)store_release(exchange->store, claim->id, claim->token, NULL, false, deadline,
 				    &ignored);
 	}
 }

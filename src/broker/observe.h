@@ -10,6 +10,9 @@
 #include "broker/exchange.h"
 #include "broker/verdict.h"
 
+/* How long each of claim and settlement may take, ms. */
+#define OBSERVE_BUDGET_MS 100
+
 /* Run, after a claim came to `verdict`, and settle where that was VERDICT_FIRST. Returns the
  * verdict that enforcing would have given. Sets exchange->status, app_status and handler_ms. */
 enum verdict observe_run(struct exchange *exchange, enum verdict verdict);

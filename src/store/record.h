@@ -26,6 +26,7 @@ enum record_state {
 #define RECORD_NOT_KEPT                                                                            \
 	0x01u /* complete, but without its answer: too large, lost, or by the route's policy; the  \
 		 reference may be there in its stead */
+#define RECORD_LAPSE_UNKNOWN    0x02u /* its route's on_lapse, for whoever finds it lapsed */
 #define RECORD_REFERENCE_LENGTH 1024
 
 /* What moves a record. Each is one conditional statement (MOVE_RELEASE: one of two); the table in

@@ -108,6 +108,13 @@ static void add_location(struct parameters *parameters, const struct store_answe
 				answer->location_length);
 }
 
+static void add_natural_end(struct parameters *parameters, const struct store_answer *answer)
+{
+	parameters_add_number(parameters, answer->natural_done);
+	parameters_add_number(parameters, answer->natural_done);
+	add_location(parameters, answer);
+}
+
 /* The record was complete already. If its handler did that in a transaction of its own, the natural
  * key does not know yet: unsettled, it would go with the record and not with its window. */
 static enum store_result settle_natural(const struct settlement *settlement,
@@ -138,11 +145,11 @@ enum store_result store_settle(struct store *store, const unsigned char id[DIGES
 	}
 	add_answer(parameters, answer);
 	if (answer->natural != NULL)
-		add_location(parameters, answer);
+		add_natural_end(parameters, answer);
 	enum store_result result = issue(&settlement, statement);
 	bool was_complete = result == STORE_DONE && settlement.issue.rows == 0;
 	result = finish(&settlement, result, record_move_target(MOVE_STORE));
-	if (result == STORE_DONE && was_complete && answer->natural != NULL)
+	if (result == STORE_DONE && was_complete && answer->natural != NULL && answer->natural_done)
 		result = settle_natural(&settlement, answer);
 	if (result != STORE_DOWN)
 		store_shed(store, parameters->size);
@@ -162,13 +169,16 @@ static enum store_result release(struct settlement *settlement, enum statement_n
 
 enum store_result store_release(struct store *store, const unsigned char id[DIGEST_LENGTH],
 				const unsigned char token[TOKEN_LENGTH],
-				const struct store_natural *natural, int64_t deadline,
+				const struct store_natural *natural, bool keep, int64_t deadline,
 				struct error *error)
 {
 	struct settlement settlement;
 	start(&settlement, store, id, token, deadline, error);
-	enum store_result result =
-	    release(&settlement, STATEMENT_RELEASE, STATEMENT_RELEASE_NATURAL, natural);
+	settlement.issue.rows = 0;
+	enum store_result result = STORE_DONE;
+	if (!keep)
+		result =
+		    release(&settlement, STATEMENT_RELEASE, STATEMENT_RELEASE_NATURAL, natural);
 	if (result == STORE_DONE && settlement.issue.rows == 0)
 		result = release(&settlement, STATEMENT_RELEASE_KEPT,
 				 STATEMENT_RELEASE_KEPT_NATURAL, natural);

@@ -59,9 +59,9 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .text = "INSERT INTO once_record (id, tenant, route, key_text, state, token, attempt,"
 		    " fingerprint, fingerprint_scheme, part_digests,"
 		    " lease_until, created_at, expires_at,"
-		    " owner_host, owner_boot, owner_pidns, owner_pid, owner_start)"
+		    " owner_host, owner_boot, owner_pidns, owner_pid, owner_start, flags)"
 		    " VALUES (?, ?, ?, ?, 'in_flight', ?, 1, ?, ?, ?,"
-		    " " FROM_NOW ", " NOW ", " FROM_NOW ", ?, ?, ?, ?, ?)"
+		    " " FROM_NOW ", " NOW ", " FROM_NOW ", ?, ?, ?, ?, ?, ?)"
 		    " ON DUPLICATE KEY UPDATE attempt = attempt"
 		    " RETURNING " RECORD_COLUMNS,
 	    .move = MOVE_CLAIM,
@@ -97,8 +97,9 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    " fingerprint = ?, fingerprint_scheme = ?, part_digests = ?,"
 	    " lease_until = " FROM_NOW ", created_at = " NOW ", expires_at = " FROM_NOW ","
 	    " owner_host = ?, owner_boot = ?, owner_pidns = ?, owner_pid = ?, owner_start = ?,"
+	    " flags = ?,"
 	    " settled_at = NULL, status = NULL, headers = NULL, body = NULL, reference = NULL,"
-	    " flags = 0, checkpoint = NULL, checkpoint_data = NULL, checkpoint_seq = 0"
+	    " checkpoint = NULL, checkpoint_data = NULL, checkpoint_seq = 0"
 	    " WHERE id = ? AND token = ?"
 	    " AND expires_at <= " NOW " - INTERVAL IF(state = 'expired', 0, ?) MICROSECOND"
 	    " AND (state IN ('complete', 'expired')"
@@ -125,7 +126,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    " attempt = LAST_INSERT_ID(attempt + 1), lease_until = " FROM_NOW ","
 	    " expires_at = GREATEST(expires_at, " FROM_NOW "),"
 	    " owner_host = ?, owner_boot = ?, owner_pidns = ?, owner_pid = ?, owner_start = ?,"
-	    " settled_at = NULL"
+	    " flags = ?, settled_at = NULL"
 	    " WHERE id = ? AND token = ?"
 	    " AND (state = 'released' OR (state = 'in_flight' AND " LEASE_IS_CLOSED "))",
 	    .move = MOVE_TAKE_OVER,
@@ -161,7 +162,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 	{
 	    .name = "store",
 	    .text = "UPDATE " WITH_NATURAL " SET " ANSWER ","
-		    " held.settled_at = " NOW ", held.location = ?"
+		    " held.settled_at = IF(?, " NOW ", NULL),"
+		    " held.window_until = IF(?, held.window_until, " NOW "), held.location = ?"
 		    " WHERE " OWN " AND state IN ('in_flight', 'unknown')",
 	    .move = MOVE_STORE,
 	    .waits = true,
@@ -188,9 +190,8 @@ const struct statement statements[STATEMENT_COUNT] = {
     [STATEMENT_RELEASE_KEPT] =
 	{
 	    .name = "release",
-	    .text = UPDATE_RECORD
-	    " SET state = 'released', settled_at = " NOW
-	    " WHERE id = ? AND token = ? AND state = 'in_flight' AND checkpoint IS NOT NULL",
+	    .text = UPDATE_RECORD " SET state = 'released', settled_at = " NOW
+				  " WHERE id = ? AND token = ? AND state = 'in_flight'",
 	    .move = MOVE_RELEASE,
 	    .waits = true,
 	    .patient = true,
@@ -202,7 +203,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .name = "release",
 	    .text = "UPDATE " WITH_NATURAL " SET state = 'released',"
 		    " once_record.settled_at = " NOW ", held.window_until = " NOW " WHERE " OWN
-		    " AND state = 'in_flight' AND checkpoint IS NOT NULL",
+		    " AND state = 'in_flight'",
 	    .move = MOVE_RELEASE,
 	    .waits = true,
 	    .patient = true,

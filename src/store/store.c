@@ -73,13 +73,15 @@ static void add_times(struct parameters *parameters, const struct store_claim *c
 	parameters_add_span(parameters, claim->retention);
 }
 
-static void add_owner(struct parameters *parameters, const struct store_owner *owner)
+static void add_owner(struct parameters *parameters, const struct store_claim *claim)
 {
+	const struct store_owner *owner = claim->owner;
 	parameters_add_text(parameters, owner->host);
 	parameters_add_text(parameters, owner->boot);
 	parameters_add_unsigned(parameters, owner->pidns);
 	parameters_add_number(parameters, owner->pid);
 	parameters_add_unsigned(parameters, owner->start);
+	parameters_add_number(parameters, claim->lapse_unknown ? RECORD_LAPSE_UNKNOWN : 0);
 }
 
 static void add_row(struct parameters *parameters, const unsigned char id[DIGEST_LENGTH],
@@ -99,7 +101,7 @@ enum store_result store_claim(struct store *store, const struct store_claim *cla
 	parameters_add_bytes(&issue.parameters, claim->token, TOKEN_LENGTH);
 	add_fingerprint(&issue.parameters, claim);
 	add_times(&issue.parameters, claim);
-	add_owner(&issue.parameters, claim->owner);
+	add_owner(&issue.parameters, claim);
 	enum store_result result = store_issue(store, &issue, deadline, error);
 	if (result != STORE_DONE)
 		return result;
@@ -173,7 +175,7 @@ enum store_result store_reclaim(struct store *store, const struct store_claim *c
 	add_names(&issue.parameters, claim);
 	add_fingerprint(&issue.parameters, claim);
 	add_times(&issue.parameters, claim);
-	add_owner(&issue.parameters, claim->owner);
+	add_owner(&issue.parameters, claim);
 	add_row(&issue.parameters, claim->id, seen);
 	parameters_add_span(&issue.parameters, tombstone);
 	enum store_result result = store_issue(store, &issue, deadline, error);
@@ -209,7 +211,7 @@ enum store_result store_take_over(struct store *store, const struct store_claim 
 	parameters_init(&issue.parameters);
 	parameters_add_bytes(&issue.parameters, claim->token, TOKEN_LENGTH);
 	add_times(&issue.parameters, claim);
-	add_owner(&issue.parameters, claim->owner);
+	add_owner(&issue.parameters, claim);
 	add_row(&issue.parameters, claim->id, seen);
 	enum store_result result = store_issue(store, &issue, deadline, error);
 	if (result != STORE_DONE)

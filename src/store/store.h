@@ -75,6 +75,7 @@ struct store_claim {
 	int64_t lease;     /* ms */
 	int64_t retention; /* ms */
 	const struct store_owner *owner;
+	bool lapse_unknown; /* should it lapse, its outcome is unknown, whoever finds it */
 };
 
 /*
@@ -136,7 +137,9 @@ struct store_answer {
 	bool retention_is_exact;
 	const void *reference; /* at most RECORD_REFERENCE_LENGTH bytes; NULL: none */
 	size_t reference_length;
-	const struct store_natural *natural; /* the claim's natural key; NULL: it has none */
+	const struct store_natural *natural; /* the claim's natural key; NULL: it has none, or its
+						hold is to stay as it is */
+	bool natural_done; /* the operation was done: the natural key is settled; else it is free */
 	/* The answer's Location, for the natural key; NULL: none. One over STORE_LOCATION_LENGTH
 	 * is left out: a cut one leads nowhere. */
 	const void *location;
@@ -213,10 +216,12 @@ enum store_result store_settle(struct store *store, const unsigned char id[DIGES
 			       const unsigned char token[TOKEN_LENGTH],
 			       const struct store_answer *answer, int64_t deadline,
 			       struct error *error);
-/* `natural` NULL: none; else it is free again by the same statement. */
+/* `natural` NULL: none; else it is free again by the same statement. `keep`: the row stays as
+ * released, so that the next owner's attempt counts on; without it only where it has a checkpoint.
+ */
 enum store_result store_release(struct store *store, const unsigned char id[DIGEST_LENGTH],
 				const unsigned char token[TOKEN_LENGTH],
-				const struct store_natural *natural, int64_t deadline,
+				const struct store_natural *natural, bool keep, int64_t deadline,
 				struct error *error);
 enum store_result store_mark_unknown(struct store *store, const unsigned char id[DIGEST_LENGTH],
 				     const unsigned char token[TOKEN_LENGTH], int64_t deadline,

@@ -148,7 +148,7 @@ static enum store_result run_settle(void)
 
 static enum store_result run_release(void)
 {
-	return store_release(shaky, claim.id, claim.token, NULL, soon(), test_error());
+	return store_release(shaky, claim.id, claim.token, NULL, false, soon(), test_error());
 }
 
 static enum store_result run_mark_unknown(void)
@@ -209,6 +209,7 @@ static enum store_result run_settle_both(void)
 				      .body_length = 4,
 				      .retention = claim.retention,
 				      .natural = &natural,
+	    .natural_done = true,
 				      .location = "/orders/7",
 				      .location_length = 9};
 	return store_settle(shaky, claim.id, claim.token, &answer, soon(), test_error());
@@ -217,7 +218,7 @@ static enum store_result run_settle_both(void)
 static enum store_result run_release_both(void)
 {
 	enum store_result result =
-	    store_release(shaky, claim.id, claim.token, &natural, soon(), test_error());
+	    store_release(shaky, claim.id, claim.token, &natural, false, soon(), test_error());
 	ck_assert_int_eq(
 	    database_number("SELECT COUNT(*) FROM once_natural_key WHERE natural_id = x'%s'",
 			    hex(natural.id, DIGEST_LENGTH)),

@@ -66,6 +66,7 @@ static enum store_result settle_by(const struct store_claim *claim, const char *
 	    .body_length = 4,
 	    .retention = claim->retention,
 	    .natural = &natural,
+	    .natural_done = true,
 	    .location = location,
 	    .location_length = location != NULL ? strlen(location) : 0,
 	};
@@ -75,8 +76,8 @@ static enum store_result settle_by(const struct store_claim *claim, const char *
 
 static enum store_result release_by(const struct store_claim *claim)
 {
-	return store_release(store, claim->id, claim->token, &natural, clock_now() + PATIENCE,
-			     test_error());
+	return store_release(store, claim->id, claim->token, &natural, false,
+			     clock_now() + PATIENCE, test_error());
 }
 
 static const char *row(void)
@@ -173,6 +174,29 @@ START_TEST(a_settlement_writes_time_and_location_of_both_in_one)
 			    " DIV 1000 = %lld",
 			    row(), (long long)holder.settled_ms),
 	    1);
+}
+END_TEST
+
+START_TEST(an_answer_that_says_no_frees_its_natural_key)
+{
+	const struct store_answer no = {.status = 422,
+					.headers = "",
+					.body = "no",
+					.body_length = 2,
+					.retention = first.retention,
+					.natural = &natural,
+					.natural_done = false};
+	expect(
+	    store_settle(store, first.id, first.token, &no, clock_now() + PATIENCE, test_error()),
+	    STORE_DONE);
+	ck_assert_str_eq(database_text("SELECT state FROM once_record WHERE %s", where(&first)),
+			 "complete");
+	hold_by(&second);
+	ck_assert(holder.over);
+	ck_assert_int_eq(holder.settled_ms, 0);
+	expect(take_by(&second, &first), STORE_DONE);
+	hold_by(&second);
+	ck_assert(is_held_by(&second));
 }
 END_TEST
 
@@ -396,6 +420,7 @@ TCase *natural_tests(void)
 	tcase_add_loop_test(tests, a_window_may_be_for_ever, 0,
 			    (int)(sizeof(windows) / sizeof(windows[0])));
 	tcase_add_test(tests, a_settlement_writes_time_and_location_of_both_in_one);
+	tcase_add_test(tests, an_answer_that_says_no_frees_its_natural_key);
 	tcase_add_loop_test(tests, a_location_that_does_not_fit_is_left_out_and_stops_nothing, 0,
 			    2);
 	tcase_add_test(tests, an_answer_without_a_location_is_settled_all_the_same);

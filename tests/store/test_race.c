@@ -417,6 +417,7 @@ static void settle_both(struct store *store, const struct store_claim *claim,
 				      .body = "",
 				      .retention = claim->retention,
 				      .natural = natural,
+				      .natural_done = true,
 				      .location = "/orders/7",
 				      .location_length = 9};
 	expect(store_settle(store, claim->id, claim->token, &answer, clock_now() + PATIENCE,
@@ -441,7 +442,7 @@ static void race_for_natural_keys(struct store *store, unsigned number)
 			count_win(key, &claim);
 			settle_both(store, &claim, &natural);
 		} else {
-			expect(store_release(store, claim.id, claim.token, NULL,
+			expect(store_release(store, claim.id, claim.token, NULL, false,
 					     clock_now() + PATIENCE, test_error()),
 			       STORE_DONE);
 		}

@@ -93,9 +93,9 @@ static void settle_done(void)
 
 static void release(void)
 {
-	expect(
-	    store_release(store, claim.id, claim.token, NULL, clock_now() + PATIENCE, test_error()),
-	    STORE_DONE);
+	expect(store_release(store, claim.id, claim.token, NULL, false, clock_now() + PATIENCE,
+			     test_error()),
+	       STORE_DONE);
 }
 
 static void mark_unknown(void)
@@ -128,9 +128,9 @@ START_TEST(a_lost_settlement_leaves_the_closed_lease)
 	expect(store_take_over(store, &taker, claim.token, &attempt, clock_now() + PATIENCE,
 			       test_error()),
 	       STORE_DONE);
-	expect(
-	    store_release(store, claim.id, claim.token, NULL, clock_now() + PATIENCE, test_error()),
-	    STORE_NO_ROW);
+	expect(store_release(store, claim.id, claim.token, NULL, false, clock_now() + PATIENCE,
+			     test_error()),
+	       STORE_NO_ROW);
 	ck_assert_int_eq(leases(), 1);
 	ck_assert_int_eq(renew(renewal, &claim, 3600000), RENEWAL_LOST);
 }

@@ -45,7 +45,7 @@ static enum store_result settle_now(const struct store_answer *answer)
 
 static enum store_result release_now(void)
 {
-	return store_release(store, claim.id, claim.token, NULL, clock_now() + PATIENCE,
+	return store_release(store, claim.id, claim.token, NULL, false, clock_now() + PATIENCE,
 			     test_error());
 }
 
@@ -274,6 +274,22 @@ START_TEST(a_released_key_is_free)
 }
 END_TEST
 
+START_TEST(a_release_may_keep_the_record_so_that_its_attempts_count_on)
+{
+	struct store_claim next = claim_again(&claim);
+	uint32_t attempt = 0;
+	expect(store_release(store, claim.id, claim.token, NULL, true, clock_now() + PATIENCE,
+			     test_error()),
+	       STORE_DONE);
+	read_now();
+	ck_assert_int_eq(record.state, RECORD_RELEASED);
+	expect(store_take_over(store, &next, claim.token, &attempt, clock_now() + PATIENCE,
+			       test_error()),
+	       STORE_DONE);
+	ck_assert_uint_eq(attempt, 2);
+}
+END_TEST
+
 START_TEST(a_release_keeps_a_record_that_holds_a_checkpoint)
 {
 	database_run("UPDATE once_record SET checkpoint = 'half' WHERE %s", where(&claim));
@@ -350,6 +366,7 @@ TCase *settle_tests(void)
 			    0, 2);
 	tcase_add_test(tests, an_answer_without_a_reference_has_none);
 	tcase_add_test(tests, a_released_key_is_free);
+	tcase_add_test(tests, a_release_may_keep_the_record_so_that_its_attempts_count_on);
 	tcase_add_test(tests, a_release_keeps_a_record_that_holds_a_checkpoint);
 	tcase_add_test(tests, an_owner_that_does_not_know_marks_unknown);
 	tcase_add_test(tests, a_settlement_waits_for_a_row_that_is_locked);

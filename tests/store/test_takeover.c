@@ -109,6 +109,18 @@ START_TEST(a_first_lease_that_runs_is_not_taken_over_even_if_it_was_closed)
 }
 END_TEST
 
+START_TEST(what_a_lapse_means_stands_in_the_record_and_is_its_owners)
+{
+	read_now();
+	ck_assert_uint_eq(record.flags & RECORD_LAPSE_UNKNOWN, 0);
+	taker.lapse_unknown = true;
+	expect(close_now(), STORE_DONE);
+	expect(take_over_now(), STORE_DONE);
+	read_now();
+	ck_assert_uint_eq(record.flags & RECORD_LAPSE_UNKNOWN, RECORD_LAPSE_UNKNOWN);
+}
+END_TEST
+
 /* Case C4. */
 START_TEST(an_owner_that_was_taken_over_changes_nothing_any_more)
 {
@@ -118,9 +130,9 @@ START_TEST(an_owner_that_was_taken_over_changes_nothing_any_more)
 	expect(store_settle(store, owner.id, owner.token, &answer, clock_now() + PATIENCE,
 			    test_error()),
 	       STORE_NO_ROW);
-	expect(
-	    store_release(store, owner.id, owner.token, NULL, clock_now() + PATIENCE, test_error()),
-	    STORE_NO_ROW);
+	expect(store_release(store, owner.id, owner.token, NULL, false, clock_now() + PATIENCE,
+			     test_error()),
+	       STORE_NO_ROW);
 	expect(
 	    store_mark_unknown(store, owner.id, owner.token, clock_now() + PATIENCE, test_error()),
 	    STORE_NO_ROW);
@@ -253,6 +265,7 @@ TCase *takeover_tests(void)
 	tcase_add_test(tests, a_lease_that_is_renewed_cannot_be_closed);
 	tcase_add_test(tests, a_renewal_that_has_run_out_can_be_closed);
 	tcase_add_test(tests, a_first_lease_that_runs_is_not_taken_over_even_if_it_was_closed);
+	tcase_add_test(tests, what_a_lapse_means_stands_in_the_record_and_is_its_owners);
 	tcase_add_test(tests, an_owner_that_was_taken_over_changes_nothing_any_more);
 	tcase_add_test(tests, an_owner_whose_lease_was_closed_may_still_settle_before_the_takeover);
 	tcase_add_test(tests, a_takeover_near_expiry_is_kept_for_a_whole_retention);

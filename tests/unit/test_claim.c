@@ -72,6 +72,8 @@ static enum store_result give(const struct answer *answer, struct record *record
 	record->expired_for = answer->expired_for;
 	record->lapsed = answer->found == LAPSED;
 	record->flags = answer->found == NOT_KEPT ? RECORD_NOT_KEPT : 0;
+	if (answer->found == LAPSED && route.on_lapse == LAPSE_UNKNOWN)
+		record->flags |= RECORD_LAPSE_UNKNOWN;
 	memcpy(record->fingerprint, exchange.fingerprint.digest, DIGEST_LENGTH);
 	record->fingerprint[0] ^= answer->other_fingerprint ? 1 : 0;
 	snprintf(record->scheme, sizeof(record->scheme), "%s",
@@ -153,10 +155,10 @@ enum store_result store_take_natural(struct store *store, const struct store_nat
 
 enum store_result store_release(struct store *store, const unsigned char id[DIGEST_LENGTH],
 				const unsigned char token[TOKEN_LENGTH],
-				const struct store_natural *natural, int64_t deadline,
+				const struct store_natural *natural, bool keep, int64_t deadline,
 				struct error *error)
 {
-	(void)store, (void)id, (void)token, (void)natural, (void)deadline, (void)error;
+	(void)store, (void)id, (void)token, (void)natural, (void)keep, (void)deadline, (void)error;
 	ck_abort_msg("nothing was won");
 }
 
@@ -260,9 +262,24 @@ static const struct {
       {CLAIM, STORE_DONE, IN_FLIGHT}},
      VERDICT_IN_FLIGHT},
     {"C9: an expired in-flight record only once its lease is closed",
-     {{CLAIM, STORE_DONE, LAPSED, true}, {CLOSE, STORE_DONE, MINE}, {RECLAIM, STORE_DONE, MINE}},
+     {{CLAIM, STORE_DONE, LAPSED, true}, {CLOSE, STORE_DONE, MINE}, {TAKE_OVER, STORE_DONE, MINE}},
+     VERDICT_FIRST,
+     2},
+    {"... to another request as a new life",
+     {{CLAIM, STORE_DONE, LAPSED, true, true},
+      {CLOSE, STORE_DONE, MINE},
+      {RECLAIM, STORE_DONE, MINE}},
      VERDICT_FIRST,
      1},
+    {"... which a route with tombstones refuses",
+     {{CLAIM, STORE_DONE, LAPSED, true, true}},
+     VERDICT_MISMATCH,
+     .tombstone = 5000},
+    {"on_lapse = unknown: what nobody knows does not become known by waiting",
+     {{CLAIM, STORE_DONE, LAPSED, true}, {CLOSE, STORE_DONE, MINE}, {LAPSE, STORE_DONE, MINE}},
+     VERDICT_UNKNOWN,
+     0,
+     true},
     {"C9: ... and not while its owner lives",
      {{CLAIM, STORE_DONE, LAPSED, true}, {CLOSE, STORE_NO_ROW, MINE}},
      VERDICT_IN_FLIGHT},

@@ -2,6 +2,7 @@
 /* The hold of a natural key against a scripted store, whose functions are defined here. */
 #include <config.h>
 
+#include "base/clock.h"
 #include "broker/natural.h"
 #include "tests/unit/suite.h"
 
@@ -22,6 +23,7 @@ enum found {
 	IN_FLIGHT,   /* of a record, from here on */
 	LAPSED,      /* in flight, first lease over */
 	COMPLETE,
+	FAILED,        /* complete with a 502 of ours */
 	COMPLETE_ANEW, /* another life, by another token */
 	UNKNOWN,
 	RELEASED,
@@ -35,6 +37,7 @@ struct answer {
 
 static struct exchange exchange;
 static const struct answer *script;
+static bool holder_lapses_unknown;
 static char called[256];
 
 static const struct answer *next(enum call call)
@@ -75,12 +78,15 @@ enum store_result store_read(struct store *store, const unsigned char id[DIGEST_
 	static const enum record_state states[] = {
 	    [LAPSED] = RECORD_IN_FLIGHT,  [IN_FLIGHT] = RECORD_IN_FLIGHT,
 	    [COMPLETE] = RECORD_COMPLETE, [COMPLETE_ANEW] = RECORD_COMPLETE,
-	    [UNKNOWN] = RECORD_UNKNOWN,   [RELEASED] = RECORD_RELEASED,
+	    [UNKNOWN] = RECORD_UNKNOWN,   [FAILED] = RECORD_COMPLETE,
+	    [RELEASED] = RECORD_RELEASED,
 	};
 	ck_assert_int_eq(id[0], 2);
 	record->state = states[answer->found];
 	record->settled_ms = 55;
 	record->lapsed = answer->found == LAPSED;
+	record->flags = answer->found == LAPSED && holder_lapses_unknown ? RECORD_LAPSE_UNKNOWN : 0;
+	record->status = answer->found == FAILED ? 502 : 200;
 	memset(record->token, answer->found == COMPLETE_ANEW ? 3 : 2, TOKEN_LENGTH);
 	return answer->result;
 }
@@ -132,17 +138,22 @@ enum store_result store_take_over(struct store *store, const struct store_claim 
 
 enum store_result store_release(struct store *store, const unsigned char id[DIGEST_LENGTH],
 				const unsigned char token[TOKEN_LENGTH],
-				const struct store_natural *natural, int64_t deadline,
+				const struct store_natural *natural, bool keep, int64_t deadline,
 				struct error *error)
 {
-	(void)store, (void)deadline, (void)error;
-	ck_assert_msg(natural == NULL, "another's hold would be deleted");
+	(void)store, (void)error;
 	if (id[0] == 2) {
+		ck_assert(natural == NULL && !keep);
 		ck_assert_mem_eq(token, taken, TOKEN_LENGTH);
 		return next(FREE)->result;
 	}
 	ck_assert_int_eq(id[0], 1);
 	ck_assert_int_eq(token[0], 1);
+	ck_assert_msg(deadline > clock_now(), "there must be time to give it back");
+	/* Where the hold came to be done after all, it goes too; another's is not ours by its
+	 * token. */
+	ck_assert_ptr_eq(natural, &exchange.natural);
+	ck_assert_msg(keep == (exchange.attempt > 1), "an attempt that took over stays counted");
 	return next(RELEASE)->result;
 }
 
@@ -225,6 +236,10 @@ static const struct {
      {{HOLD, STORE_DONE, OTHERS}, {READ, STORE_DONE, COMPLETE}, {RELEASE, STORE_DONE, NOTHING}},
      VERDICT_DUPLICATE,
      55},
+    {"complete with an answer of ours: nobody knows whether it was done",
+     {{HOLD, STORE_DONE, OTHERS}, {READ, STORE_DONE, FAILED}, {RELEASE, STORE_DONE, NOTHING}},
+     VERDICT_UNKNOWN,
+     0},
     {"the holder's record lives another life: its hold means nothing",
      {{HOLD, STORE_DONE, OTHERS}, {READ, STORE_DONE, COMPLETE_ANEW}, {TAKE, STORE_DONE, NOTHING}},
      VERDICT_FIRST,
@@ -257,7 +272,9 @@ static struct route route = {.name = (char *)(uintptr_t) "r"};
 
 static void set_up(void)
 {
-	exchange = (struct exchange){.route = &route, .has_natural = true};
+	static const struct config config = {.store = {.settle_timeout = 1000}};
+	route.store_down = STORE_DOWN_REFUSE;
+	exchange = (struct exchange){.config = &config, .route = &route, .has_natural = true};
 	memset(exchange.natural.id, 7, DIGEST_LENGTH);
 	memset(exchange.claim.id, 1, DIGEST_LENGTH);
 	memset(exchange.claim.token, 1, TOKEN_LENGTH);
@@ -268,7 +285,9 @@ START_TEST(each_holder_leads_to_its_verdict)
 	struct error error = {0};
 	memset(called, 0, sizeof(called));
 	script = cases[_i].script;
-	route.on_lapse = cases[_i].on_lapse_unknown ? LAPSE_UNKNOWN : LAPSE_RERUN;
+	/* The asker's own policy is the other: it does not count. */
+	holder_lapses_unknown = cases[_i].on_lapse_unknown;
+	route.on_lapse = cases[_i].on_lapse_unknown ? LAPSE_RERUN : LAPSE_UNKNOWN;
 	enum verdict verdict = natural_hold(&exchange, 0, &error);
 	ck_assert_msg(verdict == cases[_i].verdict, "%s: %s after %s", cases[_i].why,
 		      verdict_name(verdict), called);
@@ -286,6 +305,32 @@ START_TEST(a_request_without_a_natural_key_asks_nothing)
 	exchange.has_natural = false;
 	script = &none;
 	ck_assert_int_eq(natural_hold(&exchange, 0, &error), VERDICT_FIRST);
+}
+END_TEST
+
+START_TEST(store_down_run_keeps_the_claim_and_goes_without_the_natural_key)
+{
+	static const struct answer down[] = {{HOLD, STORE_DOWN, NOTHING},
+					     {NONE, STORE_DOWN, NOTHING}};
+	struct error error = {0};
+	memset(called, 0, sizeof(called));
+	route.store_down = STORE_DOWN_RUN;
+	script = down;
+	ck_assert_int_eq(natural_hold(&exchange, 0, &error), VERDICT_FIRST);
+	ck_assert(!exchange.has_natural);
+}
+END_TEST
+
+START_TEST(an_attempt_that_took_over_is_given_back_with_its_count)
+{
+	static const struct answer done[] = {{HOLD, STORE_DONE, OTHERS_DONE},
+					     {RELEASE, STORE_DONE, NOTHING},
+					     {NONE, STORE_DOWN, NOTHING}};
+	struct error error = {0};
+	memset(called, 0, sizeof(called));
+	exchange.attempt = 2;
+	script = done;
+	ck_assert_int_eq(natural_hold(&exchange, 0, &error), VERDICT_DUPLICATE);
 }
 END_TEST
 
@@ -313,6 +358,8 @@ int main(void)
 	tcase_add_loop_test(tests, each_holder_leads_to_its_verdict, 0,
 			    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tests, a_request_without_a_natural_key_asks_nothing);
+	tcase_add_test(tests, store_down_run_keeps_the_claim_and_goes_without_the_natural_key);
+	tcase_add_test(tests, an_attempt_that_took_over_is_given_back_with_its_count);
 	tcase_add_test(tests, a_storm_ends_as_in_flight);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
