@@ -56,6 +56,34 @@ AC_DEFUN([ONCE_SANITIZER], [
 	])
 ])
 
+# --enable-libfuzzer
+AC_DEFUN([ONCE_LIBFUZZER], [
+	AC_ARG_ENABLE([libfuzzer],
+		[AS_HELP_STRING([--enable-libfuzzer],
+			[build the fuzz targets for libFuzzer (with CC=clang)])],
+		[], [enable_libfuzzer=no])
+	FUZZ_LDFLAGS='$(AM_LDFLAGS)'
+	AS_IF([test "$enable_libfuzzer" = yes], [
+		AC_MSG_CHECKING([whether $CC has libFuzzer])
+		once_saved="$CFLAGS"
+		CFLAGS="$CFLAGS -fsanitize=fuzzer"
+		AC_LINK_IFELSE([AC_LANG_SOURCE([[
+			#include <stddef.h>
+			int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+			int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+			{
+				return data == NULL && size > 0;
+			}]])], [], [AC_MSG_ERROR([no: it takes clang with its compiler-rt])])
+		CFLAGS="$once_saved"
+		AC_MSG_RESULT([yes])
+		ONCE_CFLAGS="$ONCE_CFLAGS -fsanitize=fuzzer-no-link"
+		ONCE_LDFLAGS="$ONCE_LDFLAGS -fsanitize=fuzzer-no-link"
+		FUZZ_LDFLAGS="$FUZZ_LDFLAGS -fsanitize=fuzzer"
+	])
+	AC_SUBST([FUZZ_LDFLAGS])
+	AM_CONDITIONAL([LIBFUZZER], [test "$enable_libfuzzer" = yes])
+])
+
 # --enable-coverage
 AC_DEFUN([ONCE_COVERAGE], [
 	AC_ARG_ENABLE([coverage],

@@ -4,8 +4,8 @@
  * inputs made from those by chance, the same ones each time. With files as arguments it runs those.
  * Where the target aborts, the input is left in fuzz-NAME.input, to be run again.
  *
- * For a search of days, build the target with clang -fsanitize=fuzzer,address and leave this file
- * out.
+ * Configured with CC=clang --enable-libfuzzer the targets are built without this file;
+ * tests/fuzz/search then runs them.
  */
 #include <config.h>
 

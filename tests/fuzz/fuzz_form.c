@@ -15,12 +15,6 @@
 
 const char fuzz_corpus[] = "form";
 
-static void require(bool promise)
-{
-	if (!promise)
-		abort();
-}
-
 static void require_clean(const struct error *why)
 {
 	require(why->kind == ERROR_INPUT || why->kind == ERROR_LIMIT);

@@ -15,12 +15,6 @@
 
 const char fuzz_corpus[] = "key";
 
-static void require(bool promise)
-{
-	if (!promise)
-		abort();
-}
-
 static struct route route_of(uint8_t rules)
 {
 	static const enum route_key_syntax syntaxes[] = {KEY_SYNTAX_ANY, KEY_SYNTAX_RAW,

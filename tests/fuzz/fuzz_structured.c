@@ -15,12 +15,6 @@
 
 const char fuzz_corpus[] = "structured";
 
-static void require(bool promise)
-{
-	if (!promise)
-		abort();
-}
-
 static void require_clean(const struct error *why)
 {
 	require(why->message[0] != '\0');

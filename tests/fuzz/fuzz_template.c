@@ -16,12 +16,6 @@
 
 const char fuzz_corpus[] = "template";
 
-static void require(bool promise)
-{
-	if (!promise)
-		abort();
-}
-
 static const char *const types[] = {"application/json", "text/html", "text/plain",
 				    "application/problem+xml"};
 
