@@ -49,6 +49,32 @@ end() {
 	awk '{ print $NF, $0 }' RS='\0' "$WEB/run/background" | xargs
 }
 
+# questions: how many statements the store was asked by now.
+questions() {
+	sql <<<"SHOW GLOBAL STATUS LIKE 'Com_stmt_execute'" | awk '{ print $2 }'
+}
+
+asked_since() {
+	[[ $(questions) -ge $(($1 + 2)) ]]
+}
+
+# join_in PATH [CURL-OPTION...]: a second POST in the background while the first one's handler runs, until the store has
+# told about that; joined: its answer, once the first is over, as "body status".
+join_in() {
+	local path=$1 before
+	shift
+	before=$(questions)
+	curl -s --max-time 60 -w ' %{http_code}' "$@" "http://127.0.0.1:$(web_port "$FRONT")/cgi-bin/$path" \
+		>"$WEB/run/joined" 3>&- &
+	JOINED=$!
+	wait_until 15 asked_since "$before"
+}
+
+joined() {
+	wait "$JOINED" || :
+	xargs <"$WEB/run/joined"
+}
+
 # seconds_kept KEY
 seconds_kept() {
 	sql <<<"SELECT TIMESTAMPDIFF(SECOND, created_at, expires_at) FROM oncewrap.once_record WHERE key_text='$1'"

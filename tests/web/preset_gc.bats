@@ -84,6 +84,7 @@ envelope() {
 	send POST v1/reused -H "$API" -H "$(keyed reused)" -d x
 	send PATCH v1/reused -H "$API" -H "$(keyed reused)" -d x
 	same 'another method' 409 "$ANSWER"
+	envelope IDEMPOTENCY_KEY_REUSED
 	send POST v1/elsewhere -H "$API" -H "$(keyed reused)" -d x
 	same 'another path' 409 "$ANSWER"
 	same 'body' "$(jq -cS . <<-'JSON'
@@ -109,12 +110,10 @@ envelope() {
 @test 'a request that comes while the first runs waits for its answer' {
 	waiting v1/patient
 	begin v1/patient -H "$API" -H "$(keyed patient)" -d x
-	local first=$BACKGROUND
-	curl -s -H "$API" -H "$(keyed patient)" -d x "http://127.0.0.1:$(web_port "$FRONT")/cgi-bin/v1/patient" \
-		>"$WEB/run/second" 3>&- &
+	join_in v1/patient -H "$API" -H "$(keyed patient)" -d x
 	let_go v1/patient
-	wait "$first" $!
-	same 'second' 'run 1' "$(<"$WEB/run/second")"
+	same 'first' '201 run 1 201' "$(end)"
+	same 'second' 'run 1 201' "$(joined)"
 	same 'runs' 1 "$(runs patient)"
 }
 
@@ -124,14 +123,14 @@ envelope() {
 	send POST impatient/slow -H "$API" -H "$(keyed impatient)" -d x
 	same 'status' 429 "$ANSWER"
 	[[ $(answer_header Retry-After) -ge 1 ]]
-	same 'members' '["Code","Field","Message"]' "$(jq -c '.Error | keys' "$WEB/answer.body")"
+	envelope IDEMPOTENCY_REQUEST_IN_PROGRESS
 	let_go impatient/slow
 	same 'first' '201 run 1 201' "$(end)"
 }
 
 @test 'C30: 429 and 500 to 504 may be repeated with the same key and run again' {
 	local status
-	for status in 429 500 502 503 504; do
+	for status in 429 500 501 502 503 504; do
 		counting "v1/t$status" "[ \"\$n\" -gt 1 ] || { printf 'Status: $status\n\n'; exit; }; printf 'Status: 201\n\n'"
 		send POST "v1/t$status" -H "$API" -H "$(keyed "t$status")" -d x
 		same 'first' "$status" "$ANSWER"
@@ -163,7 +162,7 @@ envelope() {
 	counting v1/invalid
 	send POST v1/invalid -H "$API" -H "$(keyed "$(printf '%0300d' 1)")" -d x
 	same 'status' 400 "$ANSWER"
-	same 'members' '["Code","Field","Message"]' "$(jq -c '.Error | keys' "$WEB/answer.body")"
+	envelope IDEMPOTENCY_KEY_INVALID
 	same 'runs' 0 "$(runs invalid)"
 }
 
@@ -173,4 +172,22 @@ envelope() {
 	send POST invoices/new -H "$API" -H "$(keyed inv-2)" -d '{"Supplier":9,"Document":"F/12"}'
 	same 'status and code' '409 DOCUMENT_ALREADY_EXISTS' "$ANSWER $(jq -r .Error.Code "$WEB/answer.body")"
 	same 'runs' 1 "$(runs new)"
+}
+
+# The last one, as it restarts the pool.
+@test 'C30: a handler that crashed (502) or was stopped at its deadline (504) may be repeated too' {
+	sed -i 's/timeout = "55s"/timeout = "1s"/' "$WEB/etc/oncewrap.conf"
+	wrap_stop
+	wrap_start
+	# shellcheck disable=SC2016 # for the handler
+	counting v1/crash '[ "$n" -gt 1 ] || kill -KILL $$; printf "Status: 201\n\n"'
+	# shellcheck disable=SC2016 # for the handler
+	counting v1/stop '[ "$n" -gt 1 ] || exec sleep 60; printf "Status: 201\n\n"'
+	local how
+	for how in 'crash 502' 'stop 504'; do
+		send POST "v1/${how% *}" -H "$API" -H "$(keyed "$how")" -d x
+		same "$how" "${how#* } REQUEST_FAILED null" "$ANSWER $(jq -r '"\(.Error.Code) \(.Error.Field)"' "$WEB/answer.body")"
+		send POST "v1/${how% *}" -H "$API" -H "$(keyed "$how")" -d x
+		same "$how, repeated" '201 2' "$ANSWER $(runs "${how% *}")"
+	done
 }

@@ -40,6 +40,16 @@ problem() {
 	same 'runs' 1 "$(runs one)"
 }
 
+@test 'a key that is malformed is a 400' {
+	counting api/malformed
+	local value
+	for value in '"8e03978e' '"8e\x"' '"a", "b"' '"a";'; do
+		send POST api/malformed -H "Idempotency-Key: $value" -d x
+		problem 400 key_invalid
+	done
+	same 'runs' 0 "$(runs malformed)"
+}
+
 @test 'a missing key is a 400' {
 	counting required/missing
 	send POST required/missing -d x
@@ -74,5 +84,6 @@ problem() {
 		send "$method" "api/u$method" -H "$(keyed "u$method")" -d x
 		send "$method" "api/u$method" -H "$(keyed "u$method")" -d x
 		same "$method" 2 "$(runs "u$method")"
+		same "record of $method" '' "$(state_of "u$method")"
 	done
 }

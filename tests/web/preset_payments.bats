@@ -9,8 +9,7 @@ test_routes() {
 	echo 'routes = ('
 	preset_route pay payments
 	preset_route impatient payments 'wait: { timeout = "300ms"; };'
-	echo '{ name = "natural"; path = "/cgi-bin/natural/*"; preset = "payments";
-		natural_key: { values = [ "json:/pedido", "json:/valor", "json:/data" ]; window = "30d"; }; } );'
+	echo '{ name = "last"; path = "/cgi-bin/none"; } );'
 }
 
 setup_file() {
@@ -32,6 +31,7 @@ paying() {
 	send POST pay/nokey -d '{"valor":150.00}'
 	same 'status' 400 "$ANSWER"
 	same 'code' key_missing "$(jq -r .code "$WEB/answer.body")"
+	same 'in words' 'This operation requires an idempotency key.' "$(jq -r .detail "$WEB/answer.body")"
 	same 'runs' 0 "$(runs nokey)"
 }
 
@@ -61,12 +61,10 @@ paying() {
 @test 'a second request at once waits for the first, then replays' {
 	waiting pay/slow
 	begin pay/slow -H "$(keyed slow)" -d x
-	local first=$BACKGROUND
-	curl -s -w ' %{http_code}' -H "$(keyed slow)" -d x "http://127.0.0.1:$(web_port "$FRONT")/cgi-bin/pay/slow" \
-		>"$WEB/run/second" 3>&- &
+	join_in pay/slow -H "$(keyed slow)" -d x
 	let_go pay/slow
-	wait "$first" $!
-	same 'second' 'run 1 200' "$(xargs <"$WEB/run/second")"
+	same 'first' '201 run 1 201' "$(end)"
+	same 'second' 'run 1 200' "$(joined)"
 	same 'runs' 1 "$(runs slow)"
 }
 
@@ -74,7 +72,8 @@ paying() {
 	waiting impatient/slower
 	begin impatient/slower -H "$(keyed slower)" -d x
 	send POST impatient/slower -H "$(keyed slower)" -d x
-	same 'status' 409 "$ANSWER"
+	same 'status' '409 in_flight' "$ANSWER $(jq -r .code "$WEB/answer.body")"
+	[[ $(answer_header Retry-After) -ge 1 ]]
 	let_go impatient/slower
 	same 'first' '201 run 1 201' "$(end)"
 }
@@ -91,25 +90,34 @@ paying() {
 }
 
 @test 'a client that lost its key and comes with a new one is caught by order, amount and date' {
-	paying natural/order
-	local body='{"pedido":"77","valor":150.00,"data":"2026-11-30"}'
-	send POST natural/order -H "$(keyed lost-1)" -d "$body"
-	send POST natural/order -H "$(keyed lost-2)" -d "$body"
+	paying pay/order
+	local body='{"pedido":"77","valor":150.00,"data":"2026-11-30"}' other
+	send POST pay/order -H "$(keyed lost-1)" -d "$body"
+	send POST pay/order -H "$(keyed lost-2)" -d "$body"
 	same 'status' '409 duplicate' "$ANSWER $(jq -r .code "$WEB/answer.body")"
+	same 'record of the new key' '' "$(state_of lost-2)"
+	past lost-1 expires_at
+	send POST pay/order -H "$(keyed lost-3)" -d "$body"
+	same 'after the 24 hours too' '409 duplicate' "$ANSWER $(jq -r .code "$WEB/answer.body")"
 	same 'runs' 1 "$(runs order)"
+	for other in '{"pedido":"79","valor":150.00,"data":"2026-11-30"}' '{"pedido":"77","valor":150.01,"data":"2026-11-30"}' \
+		'{"pedido":"77","valor":150.00,"data":"2026-12-01"}'; do
+		send POST pay/order -H "$(keyed "other-$(md5sum <<<"$other" | cut -c1-8)")" -d "$other"
+		same "another operation: $other" 201 "$ANSWER"
+	done
 }
 
 @test '... also where the process of the first died: told to wait for its lease, then run' {
-	waiting natural/dies
+	waiting pay/dies
 	local body='{"pedido":"78","valor":1,"data":"2026-11-30"}'
-	begin natural/dies -H "$(keyed died-1)" -d "$body"
-	kill -KILL "$(<"$WEB/cgi-bin/natural/dies.worker")"
+	begin pay/dies -H "$(keyed died-1)" -d "$body"
+	kill -KILL "$(<"$WEB/cgi-bin/pay/dies.worker")"
 	end >/dev/null
-	send POST natural/dies -H "$(keyed died-2)" -d "$body"
+	send POST pay/dies -H "$(keyed died-2)" -d "$body"
 	same 'within the lease' '409 in_flight' "$ANSWER $(jq -r .code "$WEB/answer.body")"
 	past died-1 lease_until
-	let_go natural/dies
-	send POST natural/dies -H "$(keyed died-2)" -d "$body"
+	let_go pay/dies
+	send POST pay/dies -H "$(keyed died-2)" -d "$body"
 	same 'after it' '201 2' "$ANSWER $(runs dies)"
 	same 'the record of the first' '' "$(state_of died-1)"
 }
@@ -126,7 +134,7 @@ paying() {
 
 @test 'C30: a 402 or a 500 is not kept and never replayed as 200' {
 	local status
-	for status in 402 500; do
+	for status in 402 500 401 404 503; do
 		counting "pay/f$status" "[ \"\$n\" -gt 1 ] || { printf 'Status: $status\n\n'; exit; }; printf 'Status: 201\n\n'"
 		send POST "pay/f$status" -H "$(keyed "f$status")" -d x
 		same 'first' "$status" "$ANSWER"
