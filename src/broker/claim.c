@@ -90,6 +90,7 @@ static enum step reclaim(struct exchange *exchange, int64_t deadline, enum verdi
 	switch (result) {
 	case STORE_DONE:
 		exchange->attempt = 1;
+		exchange->record.created_ms = 0; /* of the life that is over */
 		exchange->lease_from = from;
 		*verdict = VERDICT_FIRST;
 		log_claim_event(exchange, "reclaim", exchange->attempt);

@@ -76,7 +76,7 @@ static void log_judgement(const struct execution *execution, const struct error 
 	log_field_hex("record", exchange->claim.id, DIGEST_LENGTH);
 	log_field_number("attempt", exchange->attempt);
 	log_field_text("cause", execution->judgement.cause);
-	log_field_text("message", error->message);
+	log_field_text("message", error->message[0] != '\0' ? error->message : NULL);
 	log_end();
 }
 

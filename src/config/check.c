@@ -164,6 +164,14 @@ static void check_reached(const struct check *check, size_t index)
 	}
 }
 
+static bool list_has(const struct string_list *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->items[i], text) == 0)
+			return true;
+	return false;
+}
+
 static void check_key(const struct check *check, const struct check_route *from,
 		      const struct route *route)
 {
@@ -172,6 +180,26 @@ static void check_key(const struct check *check, const struct check_route *from,
 			 "min_length of %" PRId64 " is above max_length of %" PRId64
 			 ": no key could be valid",
 			 route->key_min_length, route->key_max_length);
+	for (size_t i = 0; i < route->key_required.methods.count; i++) {
+		const char *method = route->key_required.methods.items[i];
+		if (list_has(&route->methods, method))
+			continue;
+		complain(check, from, (const char *[]){"key.required", "methods", NULL},
+			 "names %s, which methods does not: such a request is not guarded at all; "
+			 "add it there, or leave it out here",
+			 method);
+		return;
+	}
+}
+
+/* A tenant that is compulsory and looked for nowhere. */
+static void check_tenant(const struct check *check, const struct check_route *from,
+			 const struct route *route)
+{
+	if (route->tenant_missing == TENANT_REFUSE && route->tenant_sources.count == 0)
+		complain(check, from, (const char *[]){"tenant.sources", "tenant.missing", NULL},
+			 "is empty, and tenant.missing = \"refuse\" then refuses every request; "
+			 "name a source, or write missing = \"anonymous\"");
 }
 
 static size_t word_length(const struct setting_word *words, int64_t value)
@@ -185,6 +213,12 @@ static size_t word_length(const struct setting_word *words, int64_t value)
 static void check_scheme(const struct check *check, const struct check_route *from,
 			 const struct route *route)
 {
+	if (route->fingerprint_body != BODY_FORM_RAW &&
+	    (route->fingerprint_parts & FINGERPRINT_BODY) == 0)
+		complain(check, from,
+			 (const char *[]){"fingerprint.body", "fingerprint.parts", NULL},
+			 "says how the body is compared, but fingerprint.parts lacks \"body\"; add "
+			 "it there, or leave this out");
 	size_t length = strlen("1");
 	const struct setting *parts = settings_find(&settings_route, "fingerprint.parts");
 	const struct setting *forms = settings_find(&settings_route, "fingerprint.body");
@@ -244,6 +278,11 @@ static bool line_has_name(const char *line, const char *name)
 static void check_replay(const struct check *check, const struct check_route *from,
 			 const struct route *route)
 {
+	if (route->first_header && route->replay_headers.count == 0)
+		complain(check, from,
+			 (const char *[]){"replay.first_header", "replay.header", NULL},
+			 "marks first answers by the names in replay.header, and there are none; "
+			 "write one, or first_header = false");
 	for (size_t i = 0; i < route->replay_headers.count; i++)
 		if (*route->first_seen_header != '\0' &&
 		    line_has_name(route->replay_headers.items[i], route->first_seen_header))
@@ -300,6 +339,7 @@ static void check_agreement(const struct check *check, const struct check_route 
 			    const struct route *route)
 {
 	check_key(check, from, route);
+	check_tenant(check, from, route);
 	check_scheme(check, from, route);
 	check_keep(check, from, route);
 	check_wait(check, from, route);

@@ -178,10 +178,13 @@ static bool is_reserved(const char *name, size_t length)
 	static const char *const names[] = {
 	    "Connection",
 	    "Content-Length",
+	    "Content-Type",
+	    "Date",
 	    "Keep-Alive",
 	    "Proxy-Authenticate",
 	    "Proxy-Authorization",
 	    "Proxy-Connection",
+	    "Set-Cookie",
 	    "Status",
 	    "TE",
 	    "Trailer",
@@ -191,7 +194,8 @@ static bool is_reserved(const char *name, size_t length)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strlen(names[i]) == length && strncasecmp(names[i], name, length) == 0)
 			return true;
-	return false;
+	/* what a handler says to us */
+	return length > strlen("Once-") && strncasecmp(name, "Once-", strlen("Once-")) == 0;
 }
 
 int grammar_answer_header(const char *text, struct error *error)

@@ -145,6 +145,22 @@ static const struct text agreements[] = {
     {"waiting for no time", "defaults: { in_flight = \"wait\";\nwait: { timeout = \"0s\"; }; };",
      "t.conf:2: defaults.wait.timeout: nobody waits for 0s; write a longer time, or in_flight = "
      "\"reject\"\n"},
+    {"a key that is required of a method that is not guarded",
+     "defaults: { key: { required = [ \"POST\", \"DELETE\" ]; }; };",
+     "t.conf:1: defaults.key.required: names DELETE, which methods does not: such a request is not "
+     "guarded at all; add it there, or leave it out here\n"},
+    {"a tenant that is compulsory and looked for nowhere",
+     "defaults: { tenant: { missing = \"refuse\";\nsources = []; }; };",
+     "t.conf:2: defaults.tenant.sources: is empty, and tenant.missing = \"refuse\" then refuses "
+     "every request; name a source, or write missing = \"anonymous\"\n"},
+    {"a form of the body where it is not compared",
+     "defaults: { fingerprint: { parts = [ \"path\" ];\nbody = \"json\"; }; };",
+     "t.conf:2: defaults.fingerprint.body: says how the body is compared, but fingerprint.parts "
+     "lacks \"body\"; add it there, or leave this out\n"},
+    {"first answers marked by no name",
+     "defaults: { replay: { header = [];\nfirst_header = true; }; };",
+     "t.conf:2: defaults.replay.first_header: marks first answers by the names in replay.header, "
+     "and there are none; write one, or first_header = false\n"},
     {"no time to wait where nobody does", "defaults: { wait: { timeout = \"0s\"; }; };", ""},
     {"a marker without the body",
      "defaults: { keep = \"marker\";\nfingerprint: { parts = [ \"method\", \"path\" ]; }; };",

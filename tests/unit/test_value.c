@@ -322,6 +322,12 @@ static const struct refused routes[] = {
     {"replay: { header = \"Transfer-Encoding: chunked\"; };",
      "replay.header: \"Transfer-Encoding: chunked\" is set by the server itself; mark replays with "
      "a header of your own"},
+    {"replay: { header = \"once-outcome: store\"; };",
+     "replay.header: \"once-outcome: store\" is set by the server itself; mark replays with "
+     "a header of your own"},
+    {"replay: { header = \"Set-Cookie: a=b\"; };",
+     "replay.header: \"Set-Cookie: a=b\" is set by the server itself; mark replays with "
+     "a header of your own"},
     {"replay: { drop_headers = [ \"Date:\" ]; };",
      "replay.drop_headers: \"Date:\" is not a header's name; write it as X-Request-Id"},
     {"replay: { status = \"original\"; };", NULL},
