@@ -173,5 +173,5 @@ past() {
 	wait_until $((2 * LEASE)) lapsed both
 	order rerun both
 	same 'lease over' '201 1' "$ANSWER $(orders_made both)"
-	same 'a new life' 1 "$(sql <<<"SELECT attempt FROM oncewrap.once_record WHERE key_text='both'")"
+	same 'the attempt before it is counted' 2 "$(sql <<<"SELECT attempt FROM oncewrap.once_record WHERE key_text='both'")"
 }
