@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: ISC
-# Turn the migrations named as arguments (sql/NNNN-name.sql, in order) into the C array of src/store/schema.h; or, with
-# -v name=NAME -v header=FILE, the one file named into a C string.
+# Turn the migrations named as arguments (sql/NNNN-name.sql, in order) into the C array of src/store/schema.h.
 
 BEGIN {
 	print "/* Made from sql/ by sql/embed.awk. */"
 	print "#include <config.h>\n"
-	print "#include \"" (name == "" ? "store/schema.h" : header) "\"\n"
-	print name == "" ? "const struct migration migrations[] = {" : "const char " name "[] ="
+	print "#include \"store/schema.h\"\n"
+	print "const struct migration migrations[] = {"
 }
 
-FNR == 1 && name == "" {
+FNR == 1 {
 	if (NR > 1)
 		print "\t},"
-	file = FILENAME
-	sub(/.*\//, "", file)
+	name = FILENAME
+	sub(/.*\//, "", name)
 	print "\t{"
-	printf "\t\t.version = %d,\n", file
-	printf "\t\t.file = \"%s\",\n", file
+	printf "\t\t.version = %d,\n", name
+	printf "\t\t.file = \"%s\",\n", name
 	print "\t\t.text ="
 }
 
@@ -28,10 +27,6 @@ FNR == 1 && name == "" {
 }
 
 END {
-	if (name != "") {
-		print "\t\t\t;"
-		exit
-	}
 	print "\t},\n};\n"
 	print "const size_t migration_count = sizeof(migrations) / sizeof(migrations[0]);"
 }

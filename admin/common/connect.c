@@ -12,6 +12,8 @@
 #include "config/load.h"
 #include "store/roundtrip.h"
 
+#define DEFAULT_FILE SYSCONFDIR "/oncewrap/oncewrap.conf"
+
 enum { DEFAULT_TIMEOUT = 10, MOST_TIMEOUT = 24 * 60 * 60 };
 
 static int take_file(void *target, const char *argument, struct error *error)
@@ -31,17 +33,17 @@ static const struct option_entry entries[] = {
     {.letter = 'c',
      .name = "config",
      .argument = "FILE",
-     .help = "configuration (" CONNECT_DEFAULT_FILE ")",
+     .help = "configuration (" DEFAULT_FILE ")",
      .take = take_file},
     {.name = "timeout",
      .argument = "SEC",
-     .help = "give up when the database is silent for so long (10)",
+     .help = "give up when the database does not answer in time (10)",
      .take = take_timeout},
 };
 
 void connect_init(struct connect *connect)
 {
-	*connect = (struct connect){.file = CONNECT_DEFAULT_FILE, .timeout = DEFAULT_TIMEOUT};
+	*connect = (struct connect){.file = DEFAULT_FILE, .timeout = DEFAULT_TIMEOUT};
 }
 
 struct option_group connect_options(struct connect *connect)

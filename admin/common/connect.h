@@ -8,8 +8,6 @@
 #include "config/config.h"
 #include "store/connection.h"
 
-#define CONNECT_DEFAULT_FILE SYSCONFDIR "/oncewrap/oncewrap.conf"
-
 struct connect {
 	const char *file;      /* --config */
 	int64_t timeout;       /* --timeout, in seconds: for connecting, and for each answer */

@@ -4,14 +4,12 @@
 #include "admin/common/output.h"
 
 #include <langinfo.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "admin/common/csv.h"
 #include "admin/common/json_lines.h"
-#include "admin/common/lines.h"
 #include "admin/common/writer.h"
 
 /* A table is laid out in parts of this many rows, so that a long list takes no more memory than a
@@ -30,7 +28,6 @@ static const struct {
     [OUTPUT_JSON] = {"json", COLUMN_DATA},
     [OUTPUT_CSV] = {"csv", COLUMN_DATA},
     [OUTPUT_ID] = {"id", 0},
-    [OUTPUT_LINES] = {"lines", COLUMN_WIDE},
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
@@ -42,8 +39,7 @@ static int take_format(void *target, const char *argument, struct error *error)
 			settings->format = (enum output_format)i;
 			return 0;
 		}
-	error_set(error, ERROR_INPUT, "\"%s\" is none of table, wide, json, csv, id, lines",
-		  argument);
+	error_set(error, ERROR_INPUT, "\"%s\" is none of table, wide, json, csv, id", argument);
 	return -1;
 }
 
@@ -89,25 +85,11 @@ static int take_local_time(void *target, const char *argument, struct error *err
 	return 0;
 }
 
-static int take_color(void *target, const char *argument, struct error *error)
-{
-	static const char *const names[] = {[OUTPUT_COLOR_AUTO] = "auto",
-					    [OUTPUT_COLOR_ALWAYS] = "always",
-					    [OUTPUT_COLOR_NEVER] = "never"};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], argument) == 0) {
-			((struct output_settings *)target)->color = (enum output_color)i;
-			return 0;
-		}
-	error_set(error, ERROR_INPUT, "\"%s\" is none of auto, always, never", argument);
-	return -1;
-}
-
 static const struct option_entry entries[] = {
     {.letter = 'o',
      .name = "output",
      .argument = "FORMAT",
-     .help = "table, wide, json, csv, id or lines",
+     .help = "table, wide, json, csv or id (table)",
      .take = take_format},
     {.letter = 'j', .name = "json", .help = "the same as --output=json", .take = take_json},
     {.name = "columns",
@@ -118,10 +100,6 @@ static const struct option_entry entries[] = {
     {.name = "full", .help = "cut nothing short", .take = take_full},
     {.name = "utc", .help = "times in UTC (this is the default)", .take = take_utc},
     {.name = "local-time", .help = "times in the time zone of this host", .take = take_local_time},
-    {.name = "color",
-     .argument = "WHEN",
-     .help = "auto, always or never (auto: on a terminal)",
-     .take = take_color},
 };
 
 struct option_group output_options(struct output_settings *settings)
@@ -206,23 +184,12 @@ static size_t table_width(const struct output_settings *settings)
 	return size.ws_col;
 }
 
-/* As https://no-color.org has it: set and not empty. */
-static bool is_colored(const struct output_settings *settings)
-{
-	if (settings->color != OUTPUT_COLOR_AUTO)
-		return settings->color == OUTPUT_COLOR_ALWAYS;
-	const char *unwanted = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
-	return (unwanted == NULL || *unwanted == '\0') && terminal != NULL &&
-	       strcmp(terminal, "dumb") != 0 && isatty(STDOUT_FILENO) != 0;
-}
-
 int output_open(struct output *output, const char *program, const struct output_settings *settings,
 		const struct column *columns, size_t count, struct error *error)
 {
 	*output = (struct output){.program = program, .settings = settings};
 	output->style = (struct cell_style){
-	    .full = settings->full || settings->format == OUTPUT_LINES,
+	    .full = settings->full,
 	    .local_time = settings->local_time,
 	    .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	};
@@ -233,7 +200,6 @@ int output_open(struct output *output, const char *program, const struct output_
 	if (settings->format != OUTPUT_TABLE && settings->format != OUTPUT_WIDE)
 		return 0;
 	struct table_layout layout = {.header = !settings->no_header,
-				      .colored = is_colored(settings),
 				      .width = table_width(settings)};
 	output->table = table_new(output->columns, output->count, &layout);
 	if (output->table == NULL) {
@@ -241,16 +207,6 @@ int output_open(struct output *output, const char *program, const struct output_
 		return -1;
 	}
 	return 0;
-}
-
-/* An empty line between two of them. */
-static void append_lines(struct output *output, const struct cell *cells)
-{
-	const struct lines_layout layout = {.names = !output->settings->no_header, .nothing = true};
-	if (output->begun)
-		buffer_append_byte(&output->text, '\n');
-	output->begun = true;
-	lines_row(&output->text, output->columns, cells, output->count, &layout, &output->style);
 }
 
 static void append_row(struct output *output, const struct cell *cells)
@@ -269,9 +225,6 @@ static void append_row(struct output *output, const struct cell *cells)
 	case OUTPUT_CSV:
 		csv_row(&output->text, cells, output->count, &output->style);
 		break;
-	case OUTPUT_LINES:
-		append_lines(output, cells);
-		break;
 	case OUTPUT_ID:
 		cell_for_data(&output->text, &cells[0], &output->style);
 		buffer_append_byte(&output->text, '\n');
@@ -279,30 +232,19 @@ static void append_row(struct output *output, const struct cell *cells)
 	}
 }
 
-void output_cells(const struct output *output, const void *row,
-		  struct cell cells[OUTPUT_MOST_COLUMNS])
+int output_row(struct output *output, const void *row)
 {
+	struct cell cells[OUTPUT_MOST_COLUMNS];
 	for (size_t i = 0; i < output->count; i++) {
 		const struct column *column = output->columns[i];
 		cells[i] = column->value(row);
 		if (cells[i].kind == CELL_TEXT && column->cut > 0 && !output->settings->full)
 			cell_cut(&cells[i], column->cut);
 	}
-}
-
-int output_flush(struct output *output)
-{
+	append_row(output, cells);
 	if (output->text.length < ENOUGH && !output->text.failed)
 		return GO_ON;
 	return writer_write(output->program, &output->text);
-}
-
-int output_row(struct output *output, const void *row)
-{
-	struct cell cells[OUTPUT_MOST_COLUMNS];
-	output_cells(output, row, cells);
-	append_row(output, cells);
-	return output_flush(output);
 }
 
 int output_end(struct output *output)

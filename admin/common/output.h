@@ -12,16 +12,7 @@
 #include "admin/common/status.h"
 #include "admin/common/table.h"
 
-enum output_format {
-	OUTPUT_TABLE,
-	OUTPUT_WIDE,
-	OUTPUT_JSON,
-	OUTPUT_CSV,
-	OUTPUT_ID,
-	OUTPUT_LINES, /* one thing in full */
-};
-
-enum output_color { OUTPUT_COLOR_AUTO, OUTPUT_COLOR_ALWAYS, OUTPUT_COLOR_NEVER };
+enum output_format { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_ID };
 
 struct output_settings {
 	enum output_format format;
@@ -29,16 +20,15 @@ struct output_settings {
 	bool no_header;
 	bool full;
 	bool local_time;
-	enum output_color color;
 };
 
-/* The options behind `settings`, which begins as { 0 }, or with another format. */
+/* The options behind `settings`, which begins as { 0 }. */
 struct option_group output_options(struct output_settings *settings);
 
 /* Was any of them given a meaning? */
 bool output_is_asked(const struct output_settings *settings);
 
-#define OUTPUT_MOST_COLUMNS 48
+#define OUTPUT_MOST_COLUMNS 32
 
 struct output {
 	const char *program;
@@ -48,7 +38,6 @@ struct output {
 	size_t count;
 	struct table *table; /* NULL: not that format */
 	struct buffer text;  /* not yet written */
-	bool begun;          /* lines of a row are there or were */
 };
 
 /*
@@ -58,15 +47,8 @@ struct output {
 int output_open(struct output *output, const char *program, const struct output_settings *settings,
 		const struct column *columns, size_t count, struct error *error);
 
-/* The chosen columns of a row, cut where they are to be. */
-void output_cells(const struct output *output, const void *row,
-		  struct cell cells[OUTPUT_MOST_COLUMNS]);
-
 /* GO_ON, or the exit status to end with. */
 int output_row(struct output *output, const void *row) __attribute__((warn_unused_result));
-
-/* Write what a caller has put into output->text, once there is enough of it. */
-int output_flush(struct output *output) __attribute__((warn_unused_result));
 
 /* Write what is left; a table without a row still has its header. GO_ON, or the exit status to end
  * with. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,12 @@
 #include "base/log.h"
 #include "broker/bell.h"
 #include "config/load.h"
-#include "doctor/host.h"
 #include "handler/spawn.h"
 #include "wrap/account.h"
 #include "wrap/cgi_mode.h"
 #include "wrap/listener.h"
 #include "wrap/options.h"
+#include "wrap/places.h"
 #include "wrap/supervisor.h"
 
 /* A descriptor opened later must not become 0, 1 or 2, where a stray message would be written into
@@ -38,43 +39,35 @@ static int fail(int status, const struct error *error)
 	return status;
 }
 
-/* A file name may come from anybody: nothing of it shall reach a terminal that the terminal acts
- * on. */
-static void tell(const char *before, const char *text)
-{
-	fputs(before, stderr);
-	for (; *text != '\0'; text++)
-		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
-}
+/* Without it handlers end well all the same, found out by looking again and again. */
+static const char no_pidfd[] =
+    "pidfd_open(2) is refused (Linux before 5.3, or a container's seccomp filter): a worker whose "
+    "handler runs looks every 10 ms whether it has ended; allow that call";
 
-/* What the checks find beyond the configuration itself, told where it is not good. */
-static bool check_surroundings(const struct options *options, const struct config *config)
+/* Is what the configuration names beyond itself there? Each thing that is not is told. */
+static bool check_surroundings(const struct config *config, const char *handler)
 {
-	struct findings findings = {0};
-	struct host host;
-	host_init(&host, options_is_fileless(options) ? NULL : options_file(options), config,
-		  options->handler);
-	for (size_t i = 0; i < host_check_count; i++)
-		host_examine(&host, &host_checks[i], &findings);
-	for (size_t i = 0; i < findings.count; i++) {
-		const struct finding *finding = &findings.items[i];
-		if (finding->level == FINDING_OK || finding->reason == NULL)
-			continue;
-		tell(finding->level == FINDING_FAIL ? "" : "warning: ", finding->reason);
-		if (finding->cure != NULL)
-			tell("; run: ", finding->cure);
-		fputc('\n', stderr);
+	char *problems = places_check(config, handler);
+	bool good = problems != NULL && *problems == '\0';
+	fputs(problems != NULL ? problems : "out of memory\n", stderr);
+	free(problems);
+	struct error error;
+	if (account_check(config->user, &error) != 0) {
+		fprintf(stderr, "%s\n", error.message);
+		good = false;
 	}
-	if (findings.failed)
-		fputs("out of memory\n", stderr);
-	bool good = !findings.failed && findings_worst(&findings, 0) != FINDING_FAIL;
-	findings_free(&findings);
+	if (*config->socket_group != '\0' && getgrnam(config->socket_group) == NULL) {
+		fprintf(stderr, "socket_group: there is no group \"%s\"\n", config->socket_group);
+		good = false;
+	}
+	if (!spawn_gives_pidfd())
+		fprintf(stderr, "warning: %s\n", no_pidfd);
 	return good;
 }
 
 static int check(const struct options *options, const struct config *config)
 {
-	if (!check_surroundings(options, config))
+	if (!check_surroundings(config, options->handler))
 		return EX_CONFIG;
 	printf("configuration %s is good: %zu route%s\n", options_file(options),
 	       config->route_count, config->route_count == 1 ? "" : "s");
@@ -84,13 +77,13 @@ static int check(const struct options *options, const struct config *config)
 /* What can be told before the first request is told now, and not by that request. */
 static bool is_ready(const struct options *options, const struct config *config)
 {
-	char *problems = host_obstacles(config, options->handler);
+	char *problems = places_check(config, options->handler);
 	bool ready = problems != NULL && *problems == '\0';
 	if (!ready)
 		options_log_problems("start", problems);
 	free(problems);
 	if (ready && !spawn_gives_pidfd())
-		log_message(LOG_LEVEL_WARNING, "start", "%s", host_no_pidfd);
+		log_message(LOG_LEVEL_WARNING, "start", "%s", no_pidfd);
 	return ready;
 }
 

@@ -162,15 +162,10 @@ static int spool_anywhere(struct config *config)
 		       directory != NULL && *directory == '/' ? directory : "/tmp");
 }
 
-bool options_is_fileless(const struct options *options)
-{
-	return options->config == NULL && options->handler != NULL &&
-	       access(DEFAULT_CONFIG, F_OK) == -1 && errno == ENOENT;
-}
-
 struct config *options_load(const struct options *options, char **problems)
 {
-	bool fileless = options_is_fileless(options);
+	bool fileless = options->config == NULL && options->handler != NULL &&
+			access(DEFAULT_CONFIG, F_OK) == -1 && errno == ENOENT;
 	struct config *config;
 	int failed = 0;
 	if (fileless) {

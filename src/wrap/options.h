@@ -25,9 +25,6 @@ int options_parse(struct options *options, int count, char **arguments);
 /* The file that is read: --config or the default. */
 const char *options_file(const struct options *options);
 
-/* Is there no file, nor need of one? */
-bool options_is_fileless(const struct options *options);
-
 /* The configuration, with what the command line says put over it. Without any file, --handler has
  * the defaults, with bodies spooled where temporary files go. As config_load: NULL and *problems
  * (owned by the caller, as in every case). */

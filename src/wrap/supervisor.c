@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/load.h"
-#include "doctor/host.h"
 #include "wrap/crew.h"
 #include "wrap/notify.h"
+#include "wrap/places.h"
 
 /* Reloads that come faster than requests end leave several crews; beyond this a reload has to wait.
  */
@@ -80,7 +80,7 @@ static struct config *load(const struct options *options)
 	struct config *config = options_load(options, &problems);
 	if (config != NULL) {
 		free(problems);
-		problems = host_obstacles(config, options->handler);
+		problems = places_check(config, options->handler);
 		if (problems == NULL || *problems != '\0') {
 			config_free(config);
 			config = NULL;

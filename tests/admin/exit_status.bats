@@ -75,17 +75,9 @@ other() {
 		once-list|--state=unknown,|"" is none of in_flight
 		once-list|more|"more": takes no arguments
 		once-list|-x|invalid option -- 'x'
-		once-migrate||say one of: status, plan, up
-		once-migrate|down|"down" is none of: status, plan, up
-		once-migrate|status up|say one of: status, plan, up
-		once-migrate|mark|mark: say the number of a migration
-		once-migrate|mark 0|mark: say the number of a migration
-		once-migrate|plan --host=x|plan: has no use for --host
-		once-migrate|grants -j|grants: prints no list that options could shape
-		once-doctor|more|"more": takes no arguments
-		once-doctor|-o csv|"csv" is none of human, json, nagios
-		once-doctor|--only=handlers,nothing|"nothing" is none of configuration, config_file
-		once-doctor|--only=|"" is none of configuration
+		once-migrate||say one of: status, up
+		once-migrate|down|"down" is none of: status, up
+		once-migrate|status up|say one of: status, up
 		once-migrate|up -j|up: prints no list that options could shape
 		once-migrate|up --full|up: prints no list that options could shape
 		once-migrate|status --columns=size|"size" is none of version, file, state

@@ -22,14 +22,14 @@ page_options() {
 }
 
 @test 'each option of --help stands in the manual page, with its argument, and the other way round' {
-	for program in once-list once-migrate once-show once-doctor once-expire; do
+	for program in once-list once-migrate; do
 		same "options of $program" "$(help_options $program)" "$(page_options $program)"
 		[[ $(help_options $program | wc -l) -ge 11 ]]
 	done
 }
 
 @test 'each option of the manual page stands in its synopsis' {
-	for program in once-list once-migrate once-show once-doctor once-expire; do
+	for program in once-list once-migrate; do
 		while read -r option; do
 			sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/p' "$srcdir/docs/man/$program.8" |
 				grep -qE -- "Fl -?${option#-}( |$)" || {
@@ -42,7 +42,7 @@ page_options() {
 
 # page_terms PROGRAM SECTION: the .It Cm of one subsection.
 page_terms() {
-	sed -n "/^\.Ss $2\$/,/^\.S[sh] /s/^\.It Cm //p" "$srcdir/docs/man/$1.8"
+	sed -n "/^\.Ss $2/,/^\.S[sh] /s/^\.It Cm //p" "$srcdir/docs/man/$1.8"
 }
 
 @test 'the columns and states of the manual page are those of the program, in its order' {
@@ -51,15 +51,6 @@ page_terms() {
 	same 'columns of once-list' "$(list -o csv | head -n 1 | tr -d '\r' | tr , '\n')" "$(page_terms once-list COLUMNS)"
 	same 'columns of once-migrate' "$(migrate status -o csv | head -n 1 | tr -d '\r' | tr , '\n')" \
 		"$(page_terms once-migrate COLUMNS)"
-	record
-	same 'columns of once-show' "$(list -o id | show -o csv - | head -n 1 | tr -d '\r' | tr , '\n')" \
-		"$(page_terms once-show COLUMNS)"
-	same 'columns of once-expire' "$("$builddir/once-expire" --config "$CONFIG" -n -o csv | head -n 1 | tr -d '\r' | tr , '\n')" \
-		"$(page_terms once-expire COLUMNS)"
-	same 'columns of verify' "$(migrate verify -o csv | head -n 1 | tr -d '\r' | tr , '\n')" \
-		"$(page_terms once-migrate 'COLUMNS OF VERIFY')"
-	ends 64 "$builddir/once-doctor" --only=nothing
-	same 'checks of once-doctor' "$(sed -n 's/.*is none of //p' "$HERE/err" | sed 's/, /\n/g')" "$(page_terms once-doctor CHECKS)"
 	for state in $(page_terms once-list STATES); do
 		ends 0 list --state="$state"
 	done
@@ -70,19 +61,16 @@ page_terms() {
 
 @test 'each exit status that a program is tested for stands in its manual page' {
 	for status in 0 64 69 70 73 75 77 78; do
-		for program in once-list once-migrate once-show once-expire; do
+		for program in once-list once-migrate; do
 			sed -n '/^\.Sh EXIT STATUS/,/^\.Sh EXAMPLES/p' "$srcdir/docs/man/$program.8" | grep -qx "\.It $status"
 		done
 	done
 	grep -qx '\.It 1' "$srcdir/docs/man/once-migrate.8"
-	for status in 1 65; do
-		grep -qx "\.It $status" "$srcdir/docs/man/once-show.8"
-	done
 }
 
 @test '--version names program and package; --help ends with 0 and says nothing on standard error' {
 	HERE=$BATS_TEST_TMPDIR
-	for program in once-list once-migrate once-show once-doctor once-expire; do
+	for program in once-list once-migrate; do
 		ends 0 "$builddir/$program" --version
 		[[ $(<"$HERE/out") =~ ^$program\ \(oncewrap\ [0-9.]+\)$ ]]
 		ends 0 "$builddir/$program" --help
@@ -110,15 +98,4 @@ page_terms() {
 			return 1
 		}
 	done < <(sed -nE 's/^\.Xr ((once|oncewrap)[^ ]*) ([0-9]).*/\1 \3/p' "$srcdir"/docs/man/*.[1-9] | sort -u)
-}
-
-@test 'each check of once-doctor has its place in the runbook' {
-	local check
-	for check in $(page_terms once-doctor CHECKS); do
-		grep -qE "^### (.*, )?$check(,|$)" "$srcdir/docs/runbook.md" || {
-			echo "no $check"
-			return 1
-		}
-	done
-	[[ -n $check ]]
 }

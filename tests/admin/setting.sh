@@ -10,13 +10,13 @@
 
 : "${srcdir:=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)}" "${builddir:=$PWD}"
 
-# setting_begin [SERVER-OPTION...]: the server, the accounts, the configuration $CONFIG. No tables yet.
+# setting_begin: the server, the accounts, the configuration $CONFIG. No tables yet.
 setting_begin() {
 	HERE=$(mktemp -d "${TMPDIR:-/tmp}/oncewrap-admin.XXXXXX")
 	CONFIG=$HERE/oncewrap.conf
 	export HERE CONFIG
 	chmod 755 "$HERE"
-	mariadb_start "$HERE/db" "$@" || return 1
+	mariadb_start "$HERE/db" || return 1
 	# What it says of tables has to wait until there are some.
 	grants --force 2>/dev/null
 	for group in oncewrap oncewrap-admin oncewrap-migrate; do
@@ -53,10 +53,6 @@ tables() {
 
 list() {
 	"$builddir/once-list" --config "$CONFIG" "$@"
-}
-
-show() {
-	"$builddir/once-show" --config "$CONFIG" "$@"
 }
 
 migrate() {
