@@ -34,19 +34,28 @@ is_running() {
 	[[ -s $WEB/cgi-bin/$1.worker ]]
 }
 
+# background FILE PATH [CURL-OPTION...]: a POST in the background; FILE has its answer as "body status", and is there
+# once that is whole: who looks for it may be a subshell, which cannot wait for a process of its parent.
+background() {
+	local file=$1 url
+	url=http://127.0.0.1:$(web_port "$FRONT")/cgi-bin/$2
+	shift 2
+	rm -f "$file"
+	{
+		curl -s --max-time 60 -w ' %{http_code}' "$@" "$url" >"$file.part" || :
+		mv "$file.part" "$file"
+	} 3>&- &
+}
+
 # begin PATH [CURL-OPTION...]: a POST in the background, until its handler runs; end: its answer as "status body".
 begin() {
-	local path=$1
-	shift
-	curl -s --max-time 60 -w ' %{http_code}' "$@" "http://127.0.0.1:$(web_port "$FRONT")/cgi-bin/$path" \
-		>"$WEB/run/background" 3>&- &
-	BACKGROUND=$!
-	wait_until 15 is_running "$path"
+	background "$WEB/run/begun" "$@"
+	wait_until 15 is_running "$1"
 }
 
 end() {
-	wait "$BACKGROUND" || :
-	awk '{ print $NF, $0 }' RS='\0' "$WEB/run/background" | xargs
+	wait_until 60 test -e "$WEB/run/begun"
+	awk '{ print $NF, $0 }' RS='\0' "$WEB/run/begun" | xargs
 }
 
 # questions: how many statements the store was asked by now.
@@ -61,17 +70,14 @@ asked_since() {
 # join_in PATH [CURL-OPTION...]: a second POST in the background while the first one's handler runs, until the store has
 # told about that; joined: its answer, once the first is over, as "body status".
 join_in() {
-	local path=$1 before
-	shift
+	local before
 	before=$(questions)
-	curl -s --max-time 60 -w ' %{http_code}' "$@" "http://127.0.0.1:$(web_port "$FRONT")/cgi-bin/$path" \
-		>"$WEB/run/joined" 3>&- &
-	JOINED=$!
+	background "$WEB/run/joined" "$@"
 	wait_until 15 asked_since "$before"
 }
 
 joined() {
-	wait "$JOINED" || :
+	wait_until 60 test -e "$WEB/run/joined"
 	xargs <"$WEB/run/joined"
 }
 
