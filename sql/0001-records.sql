@@ -32,9 +32,9 @@ CREATE TABLE IF NOT EXISTS once_record (
 	checkpoint_data MEDIUMBLOB NULL,
 	checkpoint_seq INT UNSIGNED NOT NULL DEFAULT 0,
 	PRIMARY KEY (id),
-	KEY once_record_expiry (expires_at),
-	KEY once_record_lease (state, lease_until),
+	KEY once_record_expiry (state, expires_at, id, route) COMMENT 'the purge; lists; counts by route without the rows',
 	KEY once_record_tenant (tenant, created_at),
+	KEY once_record_key (key_text),
 	-- Outside strict mode a missing enum becomes '' and a missing date zero: refused all the same.
 	CONSTRAINT once_record_state CHECK (state IN ('in_flight', 'complete', 'unknown', 'released', 'expired')),
 	CONSTRAINT once_record_deadline CHECK (
@@ -48,6 +48,8 @@ CREATE TABLE IF NOT EXISTS once_record (
 CREATE TABLE IF NOT EXISTS once_lease (
 	token BINARY(16) NOT NULL,
 	lease_until DATETIME(6) NOT NULL,
+	written_at DATETIME(6) INVISIBLE NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6)
+		COMMENT 'a closed lease tells no time; UTC as every session of ours is',
 	PRIMARY KEY (token),
 	CONSTRAINT once_lease_deadline CHECK (lease_until >= '1970-01-01')
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=ascii COLLATE=ascii_bin;
@@ -62,6 +64,7 @@ CREATE TABLE IF NOT EXISTS once_natural_key (
 	settled_at DATETIME(6) NULL,
 	location VARBINARY(2048) NULL,
 	PRIMARY KEY (natural_id),
+	KEY once_natural_key_record (record_id) COMMENT 'what a person frees or settles with a record',
 	KEY once_natural_key_window (window_until),
 	CONSTRAINT once_natural_key_deadline CHECK (window_until > '2000-01-01')
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=ascii COLLATE=ascii_bin;
@@ -89,8 +92,10 @@ CREATE TABLE IF NOT EXISTS once_maintenance (
 	held_until DATETIME(6) NOT NULL DEFAULT '1970-01-01',
 	started_at DATETIME(6) NULL,
 	finished_at DATETIME(6) NULL,
+	succeeded_at DATETIME(6) NULL COMMENT 'end of the last run that the database did not refuse',
 	deleted BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'over all runs',
 	tombstoned BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'over all runs',
+	expired BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'keys whose retention was over, over all runs',
 	PRIMARY KEY (task)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=ascii COLLATE=ascii_bin;
 

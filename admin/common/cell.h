@@ -24,8 +24,12 @@ enum cell_kind {
 	CELL_TIME, /* milliseconds since the epoch */
 };
 
+/* How it strikes the eye, where colours do. */
+enum cell_tone { CELL_PLAIN, CELL_NOTICE, CELL_ALARM };
+
 struct cell {
 	enum cell_kind kind;
+	enum cell_tone tone;
 	const void *bytes; /* CELL_HASH, CELL_TEXT; borrowed */
 	size_t length;
 	int64_t number; /* the others */

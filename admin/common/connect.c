@@ -3,16 +3,18 @@
 
 #include "admin/common/connect.h"
 
+#include <inttypes.h>
 #include <mysqld_error.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
 
+#include "admin/common/harmless.h"
+#include "admin/common/hint.h"
 #include "base/clock.h"
 #include "config/load.h"
 #include "store/roundtrip.h"
-
-#define DEFAULT_FILE SYSCONFDIR "/oncewrap/oncewrap.conf"
 
 enum { DEFAULT_TIMEOUT = 10, MOST_TIMEOUT = 24 * 60 * 60 };
 
@@ -20,6 +22,13 @@ static int take_file(void *target, const char *argument, struct error *error)
 {
 	(void)error;
 	((struct connect *)target)->file = argument;
+	return 0;
+}
+
+static int take_verbose(void *target, const char *argument, struct error *error)
+{
+	(void)argument, (void)error;
+	((struct connect *)target)->verbose = true;
 	return 0;
 }
 
@@ -33,17 +42,22 @@ static const struct option_entry entries[] = {
     {.letter = 'c',
      .name = "config",
      .argument = "FILE",
-     .help = "configuration (" DEFAULT_FILE ")",
-     .take = take_file},
+     .help = "configuration (" CONNECT_DEFAULT_FILE ")",
+     .take = take_file,
+     .file = true},
     {.name = "timeout",
      .argument = "SEC",
-     .help = "give up when the database does not answer in time (10)",
+     .help = "give up when the database is silent for so long (10)",
      .take = take_timeout},
+    {.letter = 'v',
+     .name = "verbose",
+     .help = "tell what was reached, and how long it took",
+     .take = take_verbose},
 };
 
 void connect_init(struct connect *connect)
 {
-	*connect = (struct connect){.file = DEFAULT_FILE, .timeout = DEFAULT_TIMEOUT};
+	*connect = (struct connect){.file = CONNECT_DEFAULT_FILE, .timeout = DEFAULT_TIMEOUT};
 }
 
 struct option_group connect_options(struct connect *connect)
@@ -51,11 +65,19 @@ struct option_group connect_options(struct connect *connect)
 	return (struct option_group)OPTION_GROUP(entries, connect);
 }
 
+struct option_group connect_file_options(struct connect *connect)
+{
+	return (struct option_group){.entries = entries, .count = 1, .target = connect};
+}
+
 int connect_failed(const struct connect *connect, const char *program, const struct error *error)
 {
 	unsigned code = connect->connection.code;
-	fprintf(stderr, "%s: %s%s\n", program, error->message,
+	struct buffer text = {0};
+	hint_append(&text, error->message, connect->file);
+	fprintf(stderr, "%s: %s%s\n", program, buffer_text(&text),
 		code == ER_STATEMENT_TIMEOUT ? "; or give it more time by --timeout" : "");
+	buffer_free(&text);
 	return status_of_store(code);
 }
 
@@ -66,8 +88,7 @@ static int refused(const struct connect *connect, const char *program, const str
 	return connect->connection.code == 0 && error->kind != ERROR_MEMORY ? EX_CONFIG : status;
 }
 
-int connect_open(struct connect *connect, const char *program, enum connection_use use,
-		 const char *group)
+int connect_load(struct connect *connect, enum connection_use use, const char *group)
 {
 	char *problems = NULL;
 	connect->config = config_load(connect->file, &problems);
@@ -81,9 +102,52 @@ int connect_open(struct connect *connect, const char *program, enum connection_u
 	struct config_store *store = &connect->config->store;
 	store->connect_timeout = store->read_timeout = connect->timeout * 1000;
 	connection_init(&connect->connection, store, use, group);
+	return GO_ON;
+}
+
+void connect_hurry(void)
+{
+	(void)setenv("RES_OPTIONS", "timeout:1 attempts:1", 0);
+}
+
+static void append_harmless(struct buffer *out, const char *text)
+{
+	harmless_append(out, text, strlen(text), false);
+}
+
+/* What a sysadmin would ask first when an answer surprises: which server, as whom, in clear? */
+static void tell_reached(const struct connect *connect, const char *program, int64_t began)
+{
+	const struct connection *connection = &connect->connection;
+	const char *cipher = mysql_get_ssl_cipher(connection->mysql);
+	int64_t spent = clock_now() - began;
+	struct buffer text = {0};
+	buffer_printf(&text, "%s: connected in %" PRId64 ".%03" PRId64 " s: ", program,
+		      spent / 1000, spent % 1000);
+	append_harmless(&text, mysql_get_host_info(connection->mysql));
+	buffer_append_text(&text, ", server ");
+	append_harmless(&text, mysql_get_server_info(connection->mysql));
+	buffer_append_text(&text, ", database ");
+	append_harmless(&text, connection->config->database);
+	buffer_append_text(&text, ", account ");
+	append_harmless(&text, connection->mysql->user);
+	buffer_printf(&text, ", %s\n", cipher != NULL ? cipher : "no TLS");
+	fputs(buffer_text(&text), stderr);
+	buffer_free(&text);
+}
+
+int connect_open(struct connect *connect, const char *program, enum connection_use use,
+		 const char *group)
+{
+	int status = connect_load(connect, use, group);
+	if (status != GO_ON)
+		return status;
 	struct roundtrip roundtrip = {.connection = &connect->connection, .goal = ROUNDTRIP_OPEN};
-	if (roundtrip_run(&roundtrip, clock_now() + connect->timeout * 1000) != ROUNDTRIP_DONE)
+	int64_t began = clock_now();
+	if (roundtrip_run(&roundtrip, began + connect->timeout * 1000) != ROUNDTRIP_DONE)
 		return refused(connect, program, &roundtrip.error);
+	if (connect->verbose)
+		tell_reached(connect, program, began);
 	return GO_ON;
 }
 

@@ -8,9 +8,14 @@
 #include "config/config.h"
 #include "store/connection.h"
 
+#include <stdbool.h>
+
+#define CONNECT_DEFAULT_FILE SYSCONFDIR "/oncewrap/oncewrap.conf"
+
 struct connect {
 	const char *file;      /* --config */
 	int64_t timeout;       /* --timeout, in seconds: for connecting, and for each answer */
+	bool verbose;          /* --verbose: connect_open tells whom it has reached, and how */
 	struct config *config; /* owned */
 	struct connection connection;
 };
@@ -19,10 +24,20 @@ struct connect {
 void connect_init(struct connect *connect);
 
 struct option_group connect_options(struct connect *connect);
+/* --config alone, for a program with a --timeout of its own. */
+struct option_group connect_file_options(struct connect *connect);
 
-/* Read the configuration and log in by the option group `group`, or the configured one where the
- * option file has no such group. GO_ON, or the exit status of what was told. Closed by
- * connect_close in either case. */
+/* Read the configuration, to be logged in with by the option group `group`, or the configured one
+ * where the option file has no such group; nothing is opened. GO_ON, or the exit status of what was
+ * told. Closed by connect_close in either case. */
+int connect_load(struct connect *connect, enum connection_use use, const char *group)
+    __attribute__((warn_unused_result));
+
+/* For whoever promised an answer in so many seconds: a name server that does not answer is waited
+ * for within Connector/C, where no deadline reaches. Who has set something else meant it. */
+void connect_hurry(void);
+
+/* connect_load, and log in. */
 int connect_open(struct connect *connect, const char *program, enum connection_use use,
 		 const char *group) __attribute__((warn_unused_result));
 

@@ -43,23 +43,32 @@ static void append_line(struct buffer *out, const char *text)
 	buffer_append_byte(out, '\n');
 }
 
-void json_lines_row(struct buffer *out, const struct column *const *columns,
-		    const struct cell *cells, size_t count, const struct cell_style *style)
+json_t *json_lines_object(const struct column *const *columns, const struct cell *cells,
+			  size_t count, const struct cell_style *style)
 {
-	char *line = NULL;
 	json_t *object = json_object();
-	if (object == NULL)
-		goto out;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && object != NULL; i++)
 		if (set(object, columns[i]->name, "", cell_json(&cells[i], style)) < 0 ||
-		    set_companion(object, columns[i], &cells[i]) < 0)
-			goto out;
-	line = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
+		    set_companion(object, columns[i], &cells[i]) < 0) {
+			json_decref(object);
+			object = NULL;
+		}
+	return object;
+}
+
+void json_lines_append(struct buffer *out, json_t *object)
+{
+	char *line = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
 	if (line != NULL)
 		append_line(out, line);
-out:
 	/* Nothing of this can fail but for want of memory. */
 	out->failed = out->failed || line == NULL;
 	free(line);
 	json_decref(object);
+}
+
+void json_lines_row(struct buffer *out, const struct column *const *columns,
+		    const struct cell *cells, size_t count, const struct cell_style *style)
+{
+	json_lines_append(out, json_lines_object(columns, cells, count, style));
 }

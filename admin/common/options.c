@@ -19,7 +19,6 @@
 
 #include "admin/common/status.h"
 #include "admin/common/writer.h"
-#include "base/buffer.h"
 
 enum { MOST_OPTIONS = 48, FIRST_CODE = 256 };
 
@@ -119,6 +118,42 @@ static int version(const struct program *program)
 	return writer_print(program->name, &out);
 }
 
+void options_offer(struct buffer *names, const char *name)
+{
+	buffer_printf(names, "\t%s", name);
+}
+
+static void describe(const struct option_entry *entry, const void *target, struct buffer *out)
+{
+	char letter[3] = "-";
+	if (entry->letter != '\0')
+		memcpy(letter, (char[]){'-', entry->letter, '\0'}, 3);
+	buffer_printf(out, "option\t%s\t--%s\t%s", letter, entry->name,
+		      entry->argument == NULL ? "none"
+		      : entry->file           ? "file"
+		      : entry->offer == NULL  ? "text"
+		      : entry->several        ? "several"
+					      : "one");
+	if (entry->offer != NULL)
+		entry->offer(target, out);
+	buffer_append_byte(out, '\n');
+}
+
+static int completion_table(const struct parsing *parsing, const struct program *program)
+{
+	struct buffer out = {0};
+	for (size_t i = 0; i < parsing->count; i++)
+		describe(parsing->entries[i], parsing->targets[i], &out);
+	if (program->records)
+		buffer_append_text(&out, "operand\trecord\n");
+	if (program->offer != NULL) {
+		buffer_append_text(&out, "operand\tone");
+		program->offer(&out);
+		buffer_append_byte(&out, '\n');
+	}
+	return writer_print(program->name, &out);
+}
+
 int options_refuse(const struct program *program, const char *format, ...)
 {
 	va_list arguments;
@@ -134,6 +169,9 @@ int options_parse(const struct program *program, int argc, char **argv, int *fir
 {
 	struct parsing parsing;
 	gather(&parsing, program);
+	/* No option, so that it is in nobody's way where a name is cut short. */
+	if (argc == 2 && strcmp(argv[1], "--completion-table") == 0)
+		return completion_table(&parsing, program);
 	int code;
 	while ((code = getopt_long(argc, argv, parsing.letters, parsing.options, NULL)) != -1) {
 		if (code == '?') {

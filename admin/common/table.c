@@ -45,6 +45,7 @@ struct table *table_new(const struct column *const *columns, size_t count,
 	 * escaped. */
 	scols_table_enable_noencoding(table->scols, 1);
 	scols_table_enable_noheadings(table->scols, !layout->header);
+	scols_table_enable_colors(table->scols, layout->colored);
 	scols_table_set_termforce(table->scols, layout->width > 0 ? SCOLS_TERMFORCE_ALWAYS
 								  : SCOLS_TERMFORCE_NEVER);
 	if (layout->width > 0)
@@ -63,6 +64,16 @@ void table_free(struct table *table)
 	free(table);
 }
 
+static const char *const colors[] = {[CELL_NOTICE] = "yellow", [CELL_ALARM] = "red"};
+
+/* Taken into account where colours are enabled only. */
+static int set_color(struct libscols_line *line, size_t column, enum cell_tone tone)
+{
+	if (tone == CELL_PLAIN)
+		return 0;
+	return scols_cell_set_color(scols_line_get_cell(line, column), colors[tone]);
+}
+
 void table_add(struct table *table, const struct cell *cells, const struct cell_style *style)
 {
 	struct buffer text = {0};
@@ -71,8 +82,9 @@ void table_add(struct table *table, const struct cell *cells, const struct cell_
 	for (size_t i = 0; i < table->columns && !table->failed; i++) {
 		buffer_clear(&text);
 		cell_for_eyes(&text, &cells[i], style);
-		table->failed =
-		    text.failed || scols_line_set_data(line, i, buffer_text(&text)) != 0;
+		table->failed = text.failed ||
+				scols_line_set_data(line, i, buffer_text(&text)) != 0 ||
+				set_color(line, i, cells[i].tone) != 0;
 	}
 	buffer_free(&text);
 }

@@ -9,6 +9,7 @@ struct table;
 
 struct table_layout {
 	bool header;
+	bool colored; /* cells by their tone */
 	/* of the terminal: lines are fitted into it; 0: as wide as they need */
 	size_t width;
 };

@@ -7,15 +7,14 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/encode.h"
+#include "base/sink.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
-#include <unistd.h>
 
 enum {
 	LINE_SIZE = PIPE_BUF,       /* what a pipe takes in one piece: POSIX write(2) */
@@ -34,7 +33,12 @@ static const struct {
     [LOG_LEVEL_ERROR] = {"error", LOG_ERR},
 };
 
-static enum log_target log_target = LOG_TARGET_STDERR;
+static const enum sink_kind sinks[] = {
+    [LOG_TARGET_STDERR] = SINK_STDERR,
+    [LOG_TARGET_SYSLOG] = SINK_SYSLOG,
+    [LOG_TARGET_JOURNALD] = SINK_JOURNAL,
+};
+
 static enum log_level log_least = LOG_LEVEL_INFO;
 
 /* The line being built. The buffer never asks for more than the memory it starts with. */
@@ -43,14 +47,36 @@ static struct buffer line = {.data = line_memory, .capacity = sizeof(line_memory
 static enum log_level line_level;
 static bool line_open;
 
-void log_open(enum log_target target, enum log_level least)
+/* Where its fields stand in it, for a target that has them one by one. */
+static struct {
+	const char *name;
+	size_t begin; /* of its comma */
+	size_t value;
+} fields[SINK_MOST_FIELDS];
+static size_t field_count;
+
+static const char *request_id;
+static void (*on_line)(unsigned level);
+
+void log_open(enum log_target target, const char *socket, enum log_level least)
 {
-	if (target == LOG_TARGET_SYSLOG && log_target != LOG_TARGET_SYSLOG)
-		openlog(NULL, LOG_PID | LOG_NDELAY, LOG_DAEMON);
-	if (target != LOG_TARGET_SYSLOG && log_target == LOG_TARGET_SYSLOG)
-		closelog();
-	log_target = target;
+	sink_open(sinks[target], socket);
 	log_least = least;
+}
+
+void log_count_by(void (*count)(unsigned level))
+{
+	on_line = count;
+}
+
+void log_set_request(const char *id)
+{
+	request_id = id != NULL && *id != '\0' ? id : NULL;
+}
+
+bool log_wants(enum log_level level)
+{
+	return level >= log_least;
 }
 
 /* `,"NAME":` in front of a value; false when there is no line or no room, and then nothing was
@@ -61,8 +87,15 @@ static bool begin_field(const char *name, size_t value_length)
 		return false;
 	size_t start = line.length;
 	line.limit = LINE_SIZE - TAIL_SIZE;
-	if (buffer_printf(&line, ",\"%s\":", name) == 0 && value_length <= line.limit - line.length)
+	if (buffer_printf(&line, ",\"%s\":", name) == 0 &&
+	    value_length <= line.limit - line.length) {
+		if (field_count < SINK_MOST_FIELDS) {
+			fields[field_count].name = name;
+			fields[field_count].begin = start;
+			fields[field_count++].value = line.length;
+		}
 		return true;
+	}
 	buffer_clear(&line);
 	line.length = start;
 	return false;
@@ -98,7 +131,7 @@ static void add_string(const unsigned char *value, size_t length)
 void log_begin(enum log_level level, const char *event)
 {
 	log_end(); /* a line left open by a caller is told, not lost */
-	if (level < log_least)
+	if (!log_wants(level))
 		return;
 	char stamp[CLOCK_STAMP_LENGTH];
 	clock_stamp(stamp);
@@ -107,7 +140,9 @@ void log_begin(enum log_level level, const char *event)
 	buffer_printf(&line, "{\"ts\":\"%s\",\"level\":\"%s\"", stamp, levels[level].name);
 	line_level = level;
 	line_open = true;
+	field_count = 0;
 	log_field_text("event", event);
+	log_field_text("request_id", request_id);
 }
 
 void log_field_text(const char *name, const char *value)
@@ -167,27 +202,52 @@ void log_field_key(const char *name, const void *key, size_t length)
 	log_field_text(name, text);
 }
 
+static void tell(const char *message)
+{
+	log_message(LOG_LEVEL_WARNING, "log", "%s", message);
+}
+
+/* The fields as the sink takes them; how many. */
+static size_t list_fields(struct sink_field list[SINK_MOST_FIELDS])
+{
+	const char *text = (const char *)line.data;
+	size_t count = 0;
+	for (size_t i = 0; i < field_count; i++) {
+		if (strcmp(fields[i].name, "message") == 0)
+			continue; /* the journal has another word for it: the whole line */
+		size_t end = i + 1 < field_count ? fields[i + 1].begin : line.length;
+		size_t from = fields[i].value;
+		if (text[from] == '"') {
+			from++;
+			end--;
+		}
+		list[count++] = (struct sink_field){fields[i].name, text + from, end - from};
+	}
+	return count;
+}
+
 void log_end(void)
 {
 	if (!line_open)
 		return;
 	line_open = false;
+	struct sink_field list[SINK_MOST_FIELDS];
+	size_t count = list_fields(list);
 	line.limit = LINE_SIZE;
 	buffer_append_byte(&line, '}');
-	if (log_target == LOG_TARGET_SYSLOG) {
-		syslog(levels[line_level].priority, "%s", buffer_text(&line));
-		return;
-	}
-	buffer_append_byte(&line, '\n');
-	ssize_t written;
-	do
-		written = write(STDERR_FILENO, line.data, line.length);
-	while (written < 0 && errno == EINTR);
+	if (on_line != NULL)
+		on_line(line_level);
+	sink_write(&(struct sink_line){.priority = levels[line_level].priority,
+				       .text = (char *)line.data,
+				       .length = line.length,
+				       .fields = list,
+				       .field_count = count},
+		   tell);
 }
 
 void log_message(enum log_level level, const char *event, const char *format, ...)
 {
-	if (level < log_least)
+	if (!log_wants(level))
 		return;
 	char message[VALUE_SIZE];
 	va_list arguments;

@@ -6,30 +6,25 @@
  * share a word, which costs a look too many and no more; a ringer that dies between changing a word
  * and waking its sleepers leaves a word that has changed.
  *
- * The file is trusted as far as its owner is: only he can open it, and whoever is he can do worse
- * to us than to cut it short under our mapping (SIGBUS).
+ * The file is trusted as far as its owner is (base/shared_file.h): whoever is he can do worse to us
+ * than to cut it short under our mapping.
  */
 #ifndef ONCEWRAP_BROKER_BELL_H
 #define ONCEWRAP_BROKER_BELL_H
 
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/shared_file.h"
 
 #include <stdint.h>
-#include <sys/types.h>
 
 struct bell;
-
-/* Whose the file is: the account that the workers run as. */
-struct bell_owner {
-	uid_t user;
-	gid_t group;
-};
 
 /* Map `directory`/bell. What is missing is made, the directory included (0755, the file 0600, both
  * the owner's); what is there and is no bell of that owner is replaced. NULL with *error where that
  * cannot be. To be called before privileges are dropped. */
-struct bell *bell_open(const char *directory, const struct bell_owner *owner, struct error *error);
+struct bell *bell_open(const char *directory, const struct shared_owner *owner,
+		       struct error *error);
 
 /* A bell without a file, for this process and those that it forks. NULL when out of memory. */
 struct bell *bell_new(void);

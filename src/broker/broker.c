@@ -11,10 +11,12 @@
 #include "broker/exchange.h"
 #include "broker/execution.h"
 #include "broker/observe.h"
+#include "broker/outage.h"
 #include "broker/pass.h"
 #include "broker/rebuild.h"
 #include "broker/refusal.h"
 #include "broker/replay.h"
+#include "broker/report.h"
 #include "idem/identity.h"
 #include "idem/key.h"
 #include "idem/natural_key.h"
@@ -63,16 +65,20 @@ void broker_free(struct broker *broker)
 	free(broker);
 }
 
-static int pass(struct broker *broker, struct request *request, const struct reply *reply)
+/* As if there were no route, its output streaming. */
+static void run_unguarded(struct exchange *exchange)
 {
 	struct pass_result result;
-	pass_through(broker->config, request, reply, &result);
-	return result.app_status;
+	pass_through(exchange->config, exchange->request, exchange->reply, &result);
+	exchange->status = result.status;
+	exchange->app_status = result.app_status;
+	exchange->handler_ms = result.handler_ms;
 }
 
 /* What stands in the way of any run, guarded or not; VERDICT_PASSED: nothing. */
-static enum verdict find_obstacle(const struct request *request)
+static enum verdict find_obstacle(const struct request *request, struct error *why)
 {
+	*why = request->script_error;
 	switch (request->script_result) {
 	case SCRIPT_FOUND:
 		break;
@@ -92,61 +98,10 @@ static enum verdict find_obstacle(const struct request *request)
 	case REQUEST_BODY_TOO_LARGE:
 		return VERDICT_TOO_LARGE;
 	case REQUEST_BODY_FAILED:
+		*why = request->body_error;
 		return VERDICT_BODY_UNSPOOLED;
 	}
 	return VERDICT_PASSED;
-}
-
-static void log_obstacle(const struct request *request, enum verdict verdict, int status)
-{
-	const char *message = verdict == VERDICT_BODY_UNSPOOLED ? request->body_error.message
-								: request->script_error.message;
-	log_begin(status >= 500 ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING, "refused");
-	log_field_text("route", request->route == NULL ? NULL : request->route->name);
-	log_field_text("verdict", verdict_name(verdict));
-	log_field_number("status", status);
-	log_field_text("path", request->path);
-	log_field_text("message", message[0] != '\0' ? message : NULL);
-	log_end();
-}
-
-/* An observed request was run whatever its verdict. */
-static const char *event_of(const struct route *route)
-{
-	return route->mode == ROUTE_OBSERVE ? "observed" : "request";
-}
-
-static void log_exchange(const struct exchange *exchange, enum verdict verdict,
-			 const struct error *error)
-{
-	bool known = exchange->record.created_ms != 0;
-	log_begin(exchange->status >= 500 ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
-		  event_of(exchange->route));
-	log_field_text("route", exchange->route->name);
-	log_field_bytes("tenant", exchange->tenant.data, exchange->tenant.length);
-	if (exchange->config->log_keys)
-		log_field_bytes("key", exchange->key.data, exchange->key.length);
-	else
-		log_field_key("key", exchange->key.data, exchange->key.length);
-	log_field_hex("record", exchange->claim.id, DIGEST_LENGTH);
-	if (exchange->attempt > 0)
-		log_field_number("attempt", exchange->attempt);
-	log_field_text("verdict", verdict_name(verdict));
-	log_field_bool("replayed", verdict == VERDICT_REPLAYED);
-	if (known)
-		log_field_time("first_seen", exchange->record.created_ms);
-	log_field_text("settlement", exchange->settlement);
-	if (verdict == VERDICT_MISMATCH) {
-		char differs[FINGERPRINT_SCHEME_LENGTH];
-		claim_difference(exchange, differs, sizeof(differs));
-		log_field_text("differs", differs);
-	}
-	log_field_number("status", exchange->status);
-	log_field_number("elapsed_ms", clock_now() - exchange->request->started);
-	log_field_number("handler_ms", exchange->handler_ms);
-	log_field_number("store_ms", exchange->store_ms);
-	log_field_text("message", error->message[0] != '\0' ? error->message : NULL);
-	log_end();
 }
 
 /* What was only observed holds no natural key: it would keep others from running. */
@@ -223,6 +178,7 @@ static int prepare_claim(struct broker *broker, struct exchange *exchange, struc
 		error_set(error, ERROR_MEMORY, "out of memory or of randomness for a claim");
 		return -1;
 	}
+	exchange->identified = true;
 	claim->parts_length = exchange->fingerprint.parts_length;
 	return prepare_natural(exchange, &identity, error);
 }
@@ -231,16 +187,6 @@ static int prepare_claim(struct broker *broker, struct exchange *exchange, struc
 static bool may_run_unprotected(const struct exchange *exchange)
 {
 	return exchange->route->store_down == STORE_DOWN_RUN && exchange->record.created_ms == 0;
-}
-
-static enum verdict run_unprotected(struct exchange *exchange)
-{
-	struct pass_result result;
-	pass_through(exchange->config, exchange->request, exchange->reply, &result);
-	exchange->status = result.status;
-	exchange->app_status = result.app_status;
-	exchange->handler_ms = result.handler_ms;
-	return VERDICT_STORE_DOWN;
 }
 
 static enum verdict refuse(struct exchange *exchange, enum verdict verdict)
@@ -269,8 +215,10 @@ static enum verdict answer(struct exchange *exchange, enum verdict verdict)
 	case VERDICT_NOT_KEPT:
 		return rebuild_may(exchange) ? rebuild_run(exchange) : refuse(exchange, verdict);
 	case VERDICT_STORE_DOWN:
-		return may_run_unprotected(exchange) ? run_unprotected(exchange)
-						     : refuse(exchange, verdict);
+		if (!may_run_unprotected(exchange))
+			return refuse(exchange, verdict);
+		run_unguarded(exchange);
+		return verdict;
 	default:
 		return refuse(exchange, verdict);
 	}
@@ -285,50 +233,36 @@ static enum verdict decide(struct broker *broker, struct exchange *exchange, str
 	fault_point("before-claim");
 	enum verdict verdict = claim_decide(exchange, error);
 	exchange->store_ms = clock_now() - from;
+	if (verdict == VERDICT_STORE_DOWN)
+		outage_note_failure(error);
+	else
+		outage_note_success();
 	if (observes && verdict == VERDICT_STORE_DOWN)
 		broker->observe_from = clock_now() + OBSERVE_REST_MS;
 	return verdict;
 }
 
 /* A request with a key and a tenant. */
-static int handle_keyed(struct broker *broker, struct exchange *exchange)
+static enum verdict handle_keyed(struct broker *broker, struct exchange *exchange,
+				 struct error *error)
 {
-	struct error error = {0};
-	enum verdict verdict;
-	record_init(&exchange->record);
-	if (prepare_claim(broker, exchange, &error) != 0) {
-		verdict = VERDICT_INTERNAL_ERROR;
-	} else {
-		verdict = decide(broker, exchange, &error);
-	}
-	verdict = answer(exchange, verdict);
-	log_exchange(exchange, verdict, &error);
-	buffer_free(&exchange->holder.location);
-	record_free(&exchange->record);
-	return exchange->app_status;
+	if (prepare_claim(broker, exchange, error) != 0)
+		return answer(exchange, VERDICT_INTERNAL_ERROR);
+	return answer(exchange, decide(broker, exchange, error));
 }
 
 /* Settled before there is anything to claim: refused, or where the route only observes, run. */
-static int end_early(struct exchange *exchange, enum verdict verdict, const struct error *why)
+static enum verdict end_early(struct exchange *exchange, enum verdict verdict,
+			      const struct error *why)
 {
 	if (why->kind == ERROR_MEMORY)
 		verdict = VERDICT_INTERNAL_ERROR; /* of ours, whatever it kept us from reading */
-	const char *detail = why->message[0] != '\0' ? why->message : NULL;
 	if (exchange->route->mode == ROUTE_OBSERVE)
-		observe_run(exchange, verdict);
-	else
-		exchange->status =
-		    refusal_send(exchange->reply, exchange->request->method, verdict,
-				 exchange->route, &(struct refusal_facts){.detail = detail});
-	log_begin(LOG_LEVEL_INFO, event_of(exchange->route));
-	log_field_text("route", exchange->route->name);
-	log_field_text("verdict", verdict_name(verdict));
-	log_field_bool("replayed", false);
-	log_field_number("status", exchange->status);
-	log_field_number("elapsed_ms", clock_now() - exchange->request->started);
-	log_field_text("message", detail);
-	log_end();
-	return exchange->app_status;
+		return observe_run(exchange, verdict);
+	const char *detail = why->message[0] != '\0' ? why->message : NULL;
+	exchange->status = refusal_send(exchange->reply, exchange->request->method, verdict,
+					exchange->route, &(struct refusal_facts){.detail = detail});
+	return verdict;
 }
 
 /* Empty is not wrong: a request without a body has nothing to parse. */
@@ -339,45 +273,56 @@ static bool body_is_bad(const struct exchange *exchange, struct error *why)
 	       !document_is_json(request->document, why);
 }
 
-static int handle_guarded(struct broker *broker, struct exchange *exchange)
+static enum verdict handle_guarded(struct broker *broker, struct exchange *exchange,
+				   struct error *why)
 {
 	const struct route *route = exchange->route;
 	struct request *request = exchange->request;
-	struct error why = {0};
-	if (request_open_document(request, &why) != 0)
-		return end_early(exchange, VERDICT_INTERNAL_ERROR, &why);
-	switch (key_read(route, &request->params, request->document, &exchange->key, &why)) {
+	if (request_open_document(request, why) != 0)
+		return end_early(exchange, VERDICT_INTERNAL_ERROR, why);
+	switch (key_read(route, &request->params, request->document, &exchange->key, why)) {
 	case KEY_INVALID:
-		return end_early(exchange, VERDICT_KEY_INVALID, &why);
+		return end_early(exchange, VERDICT_KEY_INVALID, why);
 	case KEY_ABSENT:
 		if (route_requires_key(route, request->method))
-			return end_early(exchange, VERDICT_KEY_MISSING, &why);
-		return pass(broker, exchange->request, exchange->reply);
+			return end_early(exchange, VERDICT_KEY_MISSING, why);
+		*why = (struct error){0}; /* none is needed */
+		run_unguarded(exchange);
+		return VERDICT_PASSED;
 	case KEY_FOUND:
 		break;
 	}
-	if (tenant_read(route, &request->params, &exchange->tenant, &why) != TENANT_FOUND)
-		return end_early(exchange, VERDICT_TENANT_MISSING, &why);
-	if (body_is_bad(exchange, &why))
-		return end_early(exchange, VERDICT_BAD_BODY, &why);
-	return handle_keyed(broker, exchange);
+	if (tenant_read(route, &request->params, &exchange->tenant, why) != TENANT_FOUND)
+		return end_early(exchange, VERDICT_TENANT_MISSING, why);
+	if (body_is_bad(exchange, why))
+		return end_early(exchange, VERDICT_BAD_BODY, why);
+	return handle_keyed(broker, exchange, why);
 }
 
-int broker_handle(struct broker *broker, struct request *request, const struct reply *reply)
+static enum verdict handle(struct broker *broker, struct exchange *exchange, struct error *why)
 {
+	struct request *request = exchange->request;
 	if (request->body_state == REQUEST_BODY_CUT) {
-		log_message(LOG_LEVEL_INFO, "cut",
-			    "the peer went away before the end of its request; nothing was run");
-		return 0;
+		*why = request->body_error;
+		return VERDICT_CUT;
 	}
-	enum verdict obstacle = find_obstacle(request);
+	enum verdict obstacle = find_obstacle(request, why);
 	if (obstacle != VERDICT_PASSED) {
-		int status = refusal_send(reply, request->method, obstacle, request->route, NULL);
-		log_obstacle(request, obstacle, status);
-		return 0;
+		exchange->status =
+		    refusal_send(exchange->reply, request->method, obstacle, request->route, NULL);
+		return obstacle;
 	}
-	if (!request->guarded)
-		return pass(broker, request, reply);
+	if (request->guarded)
+		return handle_guarded(broker, exchange, why);
+	run_unguarded(exchange);
+	return VERDICT_PASSED;
+}
+
+int broker_handle(struct broker *broker, struct request *request, const struct reply *front)
+{
+	struct reply reply = *front;
+	reply.id_header = broker->config->log_request_header;
+	reply.id = request->id;
 	struct exchange exchange = {
 	    .config = broker->config,
 	    .route = request->route,
@@ -385,10 +330,14 @@ int broker_handle(struct broker *broker, struct request *request, const struct r
 	    .renewal = broker->renewal,
 	    .bell = broker->bell,
 	    .request = request,
-	    .reply = reply,
+	    .reply = &reply,
 	};
-	int app_status = handle_guarded(broker, &exchange);
+	struct error why = {0};
+	record_init(&exchange.record);
+	report_request(&exchange, handle(broker, &exchange, &why), &why);
+	buffer_free(&exchange.holder.location);
+	record_free(&exchange.record);
 	buffer_free(&exchange.key);
 	buffer_free(&exchange.tenant);
-	return app_status;
+	return exchange.app_status;
 }

@@ -19,6 +19,6 @@ void broker_free(struct broker *broker);
 
 /* Decide, run or replay, answer, log. Returns the FastCGI appStatus: the handler's exit status, 128
  * + its signal, or 0. */
-int broker_handle(struct broker *broker, struct request *request, const struct reply *reply);
+int broker_handle(struct broker *broker, struct request *request, const struct reply *front);
 
 #endif

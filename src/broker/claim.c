@@ -8,6 +8,7 @@
 #include "broker/natural.h"
 #include "broker/observe.h"
 #include "broker/wait.h"
+#include "metrics/count.h"
 
 #include <string.h>
 
@@ -68,9 +69,10 @@ void claim_difference(const struct exchange *exchange, char *text, size_t size)
 	}
 }
 
-static void log_claim_event(const struct exchange *exchange, const char *event, uint32_t attempt)
+static void log_claim_event(const struct exchange *exchange, enum log_level level,
+			    const char *event, uint32_t attempt)
 {
-	log_begin(LOG_LEVEL_INFO, event);
+	log_begin(level, event);
 	log_field_text("route", exchange->route->name);
 	log_field_hex("record", exchange->claim.id, DIGEST_LENGTH);
 	log_field_number("attempt", attempt);
@@ -93,7 +95,8 @@ static enum step reclaim(struct exchange *exchange, int64_t deadline, enum verdi
 		exchange->record.created_ms = 0; /* of the life that is over */
 		exchange->lease_from = from;
 		*verdict = VERDICT_FIRST;
-		log_claim_event(exchange, "reclaim", exchange->attempt);
+		log_claim_event(exchange, LOG_LEVEL_INFO, "reclaim", exchange->attempt);
+		count_reclaim(exchange->route->counters);
 		return STEP_VERDICT;
 	case STORE_NO_ROW:
 		return STEP_AGAIN;
@@ -114,7 +117,9 @@ static enum step take_over(struct exchange *exchange, int64_t deadline, enum ver
 	case STORE_DONE:
 		exchange->lease_from = from;
 		*verdict = VERDICT_FIRST;
-		log_claim_event(exchange, "takeover", exchange->attempt);
+		log_claim_event(exchange, LOG_LEVEL_INFO, "takeover", exchange->attempt);
+		if (exchange->record.state == RECORD_IN_FLIGHT)
+			count_takeover(exchange->route->counters);
 		return STEP_VERDICT;
 	case STORE_NO_ROW:
 		return STEP_AGAIN;
@@ -133,7 +138,9 @@ static enum step lapse(struct exchange *exchange, int64_t deadline, enum verdict
 	case STORE_DONE:
 		*verdict = VERDICT_UNKNOWN;
 		bell_ring(exchange->bell, exchange->claim.id);
-		log_claim_event(exchange, "unknown_outcome", exchange->record.attempt);
+		log_claim_event(exchange, LOG_LEVEL_WARNING, "unknown_outcome",
+				exchange->record.attempt);
+		count_settlement(exchange->route->counters, SETTLEMENT_UNKNOWN);
 		return STEP_VERDICT;
 	case STORE_NO_ROW:
 		return STEP_AGAIN;
@@ -271,7 +278,10 @@ static enum verdict claim_now(struct exchange *exchange, struct error *error)
 
 enum verdict claim_decide(struct exchange *exchange, struct error *error)
 {
+	count_worker_state(WORKER_CLAIMING);
 	enum verdict verdict = claim_now(exchange, error);
+	if (verdict == VERDICT_IN_FLIGHT)
+		count_conflict(exchange->route->counters);
 	if (verdict == VERDICT_IN_FLIGHT && exchange->route->in_flight == IN_FLIGHT_WAIT &&
 	    exchange->route->mode == ROUTE_ENFORCE)
 		verdict = wait_for_owner(exchange, claim_now, error);

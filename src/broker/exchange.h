@@ -17,7 +17,7 @@
 struct exchange {
 	/* borrowed, for the exchange's length */
 	const struct config *config;
-	const struct route *route;
+	const struct route *route; /* NULL: none */
 	struct store *store;
 	struct renewal *renewal;
 	struct bell *bell; /* NULL: nobody to wake */
@@ -30,6 +30,7 @@ struct exchange {
 	struct fingerprint fingerprint;
 	struct store_claim claim; /* points into the above */
 	struct store_natural natural;
+	bool identified;  /* the claim has its id */
 	bool has_natural; /* the request has a natural key */
 
 	/* what became of it */
@@ -37,7 +38,8 @@ struct exchange {
 	uint32_t attempt;                   /* ours, once the claim is won */
 	int64_t lease_from;                 /* clock_now before the claim that won was sent */
 	struct store_natural_holder holder; /* of the natural key, where it is another */
-	int status;                         /* of the answer that was sent */
+	int status;                         /* of the answer that was sent; 0: none was owed */
+	bool observed;          /* run whatever the verdict, since its route only observes */
 	const char *settlement; /* "stored" and so on, for the log; NULL: none was due */
 	int app_status;         /* FastCGI appStatus */
 	int64_t handler_ms;

@@ -11,9 +11,11 @@
 #include "broker/judge.h"
 #include "broker/launch.h"
 #include "broker/lease.h"
+#include "broker/outage.h"
 #include "broker/refusal.h"
 #include "broker/replay.h"
 #include "broker/sender.h"
+#include "metrics/count.h"
 
 #include <stdint.h>
 
@@ -188,6 +190,20 @@ static enum store_result settle_once(struct execution *execution, int64_t deadli
 	return STORE_DOWN;
 }
 
+static void count(const struct execution *execution, enum store_result result)
+{
+	static const enum metrics_settlement settlements[] = {
+	    [SETTLE_STORE] = SETTLEMENT_STORED,    [SETTLE_REFERENCE] = SETTLEMENT_STORED,
+	    [SETTLE_NOT_KEPT] = SETTLEMENT_STORED, [SETTLE_RELEASE] = SETTLEMENT_RELEASED,
+	    [SETTLE_UNKNOWN] = SETTLEMENT_UNKNOWN,
+	};
+	unsigned route = execution->exchange->route->counters;
+	if (result == STORE_DONE)
+		count_settlement(route, settlements[execution->judgement.settlement]);
+	else if (result == STORE_NO_ROW)
+		count_settlement(route, SETTLEMENT_LEASE_LOST);
+}
+
 /* Make the judgement stand in the record; what cannot be made to stand before the deadline is left
  * to the lease. */
 static enum store_result settle(struct execution *execution)
@@ -204,6 +220,7 @@ static enum store_result settle(struct execution *execution)
 	int64_t from = clock_now();
 	int64_t deadline = from + exchange->config->store.settle_timeout;
 	struct error error = {0};
+	count_worker_state(WORKER_SETTLING);
 	enum store_result result = settle_once(execution, deadline, &error);
 	/* A connection made anew may carry less than the one that was asked: then the answer is its
 	 * client's, and not kept (case C20). */
@@ -213,14 +230,20 @@ static enum store_result settle(struct execution *execution)
 		result = settle_once(execution, deadline, &error);
 	}
 	exchange->store_ms += clock_now() - from;
+	if (result == STORE_DOWN || result == STORE_UNCERTAIN)
+		outage_note_failure(&error);
+	else
+		outage_note_success();
 	bell_ring(exchange->bell, exchange->claim.id);
+	count(execution, result);
 	exchange->settlement = result == STORE_DONE     ? names[*settlement]
 			       : result == STORE_NO_ROW ? "lease_lost"
 							: "unsettled";
 	if (execution->judgement.reference_missing)
 		error_set(&execution->capture.error, ERROR_INPUT,
 			  "the handler's answer is not kept and it named no Once-Reference");
-	if (result != STORE_DONE || *settlement == SETTLE_UNKNOWN ||
+	bool told = result == STORE_NO_ROW && execution->lease.lost; /* by the lease itself */
+	if ((result != STORE_DONE && !told) || *settlement == SETTLE_UNKNOWN ||
 	    execution->judgement.reference_missing)
 		log_judgement(execution, result == STORE_DONE ? &execution->capture.error : &error);
 	return result;

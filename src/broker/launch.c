@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "handler/environment.h"
 #include "handler/slot.h"
+#include "metrics/count.h"
 
 #include <stdio.h>
 
@@ -69,8 +70,22 @@ static int add_claim(struct environment *environment, const struct launch *launc
 	return environment_add(environment, "ONCE_REFERENCE", reference);
 }
 
+/* By our own name, and by the one that frameworks look for: whatever the client has sent there, the
+ * handler's log and ours shall agree. */
+static int add_id(struct environment *environment, const struct request *request)
+{
+	if (*request->id == '\0')
+		return 0;
+	return environment_add(environment, "ONCE_REQUEST_ID", request->id) != 0 ||
+		       environment_add(environment, "HTTP_X_REQUEST_ID", request->id) != 0
+		   ? -1
+		   : 0;
+}
+
 static void run(struct launch *launch, struct environment *environment, int in)
 {
+	int64_t from = count_now();
+	count_worker_state(WORKER_RUNNING);
 	run_handler(&(struct run){.file = launch->request->script.file,
 				  .directory = launch->request->script.directory,
 				  .environment = environment->entries,
@@ -84,6 +99,8 @@ static void run(struct launch *launch, struct environment *environment, int in)
 				  .guest_count = launch->guest.serve != NULL},
 		    &launch->run, &launch->error);
 	slot_clear_group();
+	if (launch->run.end != RUN_NOT_STARTED)
+		count_handler(request_counters(launch->request), count_now() - from);
 	cgi_response_end(&launch->response);
 }
 
@@ -100,6 +117,7 @@ int launch_run(struct launch *launch)
 	if (environment_build(&environment, &request->params, &request->script,
 			      body_length(request->body),
 			      &launch->config->handlers.environment) != 0 ||
+	    add_id(&environment, request) != 0 ||
 	    (launch->exchange != NULL && add_claim(&environment, launch) != 0)) {
 		error_set(&launch->error, ERROR_MEMORY, "out of memory for an environment");
 		goto out;

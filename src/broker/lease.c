@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "broker/outage.h"
 
 #include <poll.h>
 
@@ -45,6 +46,7 @@ static void take_state(struct lease *lease, enum renewal_state state, const stru
 		return;
 	case RENEWAL_HELD:
 		lease->failing = false;
+		outage_note_success();
 		lease->confirmed_until = lease->sent + lease->length;
 		lease->next = lease->sent + lease->length / 3;
 		return;
@@ -55,6 +57,7 @@ static void take_state(struct lease *lease, enum renewal_state state, const stru
 		return;
 	case RENEWAL_FAILED: {
 		int64_t pause = lease->length / 20;
+		outage_note_failure(error);
 		lease->next = clock_now() + (pause > LEAST_RETRY_MS ? pause : LEAST_RETRY_MS);
 		if (!lease->failing)
 			log_renewal(lease, "renewal_failed", error->message);

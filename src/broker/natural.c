@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "metrics/count.h"
 
 #include <string.h>
 
@@ -37,15 +38,26 @@ static enum step free_holder(struct exchange *exchange, const struct record *rec
 	}
 	enum store_result result =
 	    store_take_over(exchange->store, &taken, record->token, &attempt, deadline, error);
-	if (result == STORE_DONE)
+	if (result == STORE_DONE) {
+		count_takeover(exchange->route->counters);
 		result = store_release(exchange->store, taken.id, taken.token, NULL, false,
 				       deadline, error);
+	}
 	if (result == STORE_DONE)
 		return STEP_TAKE;
 	if (result == STORE_NO_ROW)
 		return STEP_AGAIN;
 	*verdict = store_trouble(result);
 	return STEP_VERDICT;
+}
+
+static void log_lapse(const struct exchange *exchange)
+{
+	log_begin(LOG_LEVEL_WARNING, "unknown_outcome");
+	log_field_text("route", exchange->route->name);
+	log_field_hex("record", exchange->holder.record, DIGEST_LENGTH);
+	log_field_text("cause", "lapsed");
+	log_end();
 }
 
 /* The holder's first lease is over; whether its owner lives, only closing it tells. */
@@ -66,6 +78,10 @@ static enum step judge_lapsed(struct exchange *exchange, const struct record *re
 				     deadline, error);
 	if (result == STORE_NO_ROW)
 		return STEP_AGAIN;
+	if (result == STORE_DONE)
+		count_settlement(exchange->route->counters, SETTLEMENT_UNKNOWN);
+	if (result == STORE_DONE)
+		log_lapse(exchange);
 	*verdict = result == STORE_DONE ? VERDICT_UNKNOWN : store_trouble(result);
 	bell_ring(exchange->bell, exchange->holder.record);
 	return STEP_VERDICT;
@@ -167,6 +183,8 @@ static void give_back(struct exchange *exchange, enum verdict verdict)
 	    store_release(exchange->store, exchange->claim.id, exchange->claim.token,
 			  &exchange->natural, exchange->attempt > 1, deadline, &error);
 	bell_ring(exchange->bell, exchange->claim.id);
+	if (result == STORE_DONE)
+		count_settlement(exchange->route->counters, SETTLEMENT_RELEASED);
 	if (result == STORE_DONE || result == STORE_NO_ROW)
 		return;
 	log_begin(LOG_LEVEL_WARNING, "unsettled");

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "broker/refusal.h"
 #include "broker/sender.h"
+#include "metrics/count.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,11 +137,14 @@ void replay_send(struct exchange *exchange)
 	const unsigned char *lines = rest == 0 ? record->headers.data : record->headers.data + rest;
 	/* Stored under another configuration, they may say what only we say now. */
 	if (strip_markers(&headers, exchange->route, lines, record->headers.length - rest) == 0 &&
-	    add_markers(&headers, exchange) == 0)
+	    add_markers(&headers, exchange) == 0) {
 		send_as(exchange, record->status, reason, &headers, record->body.data,
 			record->body.length);
-	else
+		if (sender_has_body(exchange->request->method, record->status))
+			count_replay_bytes(record->body.length);
+	} else {
 		out_of_memory(exchange);
+	}
 	buffer_free(&headers);
 }
 

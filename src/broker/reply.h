@@ -20,6 +20,10 @@ struct reply {
 	/* A descriptor that becomes readable, or hangs up, when the client has gone; -1: none to
 	 * watch. */
 	int (*descriptor)(void *context);
+	/* Set by the broker: the request's id, and the header by which every answer gives it back,
+	 * in the place of one that a handler wrote. NULL or "": none. */
+	const char *id_header;
+	const char *id;
 };
 
 #endif

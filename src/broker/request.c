@@ -4,6 +4,7 @@
 #include "broker/request.h"
 
 #include "base/clock.h"
+#include "metrics/count.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +48,9 @@ static void find_script(struct request *request, const struct config *config, co
 int request_prepare(struct request *request, const struct params *params,
 		    const struct config *config, const char *handler, struct error *error)
 {
-	*request = (struct request){.params = *params, .started = clock_now()};
+	*request =
+	    (struct request){.params = *params, .started = clock_now(), .started_us = count_now()};
+	request_id_choose(request->id, &config->log_request_ids, params);
 	request->method = or_empty(params_get_filled(params, "REQUEST_METHOD"));
 	request->query = or_empty(params_get(params, "QUERY_STRING"));
 	request->content_type = or_empty(params_get(params, "CONTENT_TYPE"));
@@ -104,10 +107,11 @@ static bool length_is_right(const struct request *request)
 	return errno == 0 && length == body_length(request->body);
 }
 
-void request_end_body(struct request *request, bool proper)
+void request_end_body(struct request *request, const struct error *cut)
 {
-	if (!proper) {
+	if (cut != NULL) {
 		request->body_state = REQUEST_BODY_CUT;
+		request->body_error = *cut;
 		return;
 	}
 	if (request->body_state == REQUEST_BODY_WHOLE && !length_is_right(request))
@@ -139,6 +143,11 @@ void request_fingerprint_source(const struct request *request, struct fingerprin
 					      .body_digest = request->body_digest,
 					      .params = &request->params,
 					      .document = request->document};
+}
+
+unsigned request_counters(const struct request *request)
+{
+	return request->route == NULL ? METRICS_ROUTE_OTHER : request->route->counters;
 }
 
 void request_free(struct request *request)

@@ -6,6 +6,7 @@
 #include "base/body.h"
 #include "base/error.h"
 #include "base/params.h"
+#include "broker/request_id.h"
 #include "config/config.h"
 #include "handler/script.h"
 #include "idem/document.h"
@@ -26,10 +27,12 @@ struct request {
 	struct params params;
 	struct body *body; /* owned */
 	enum request_body_state body_state;
-	struct error body_error; /* why, for REQUEST_BODY_FAILED */
+	struct error body_error; /* why, for REQUEST_BODY_FAILED and REQUEST_BODY_CUT */
 	int64_t started;         /* clock_now at request_prepare */
+	int64_t started_us;      /* count_now then */
 
 	/* by request_prepare */
+	char id[REQUEST_ID_SIZE]; /* in every log, and in the answer; "": none could be made */
 	enum script_result script_result;
 	struct error script_error; /* for the log alone: it names files */
 	struct script script;      /* owned */
@@ -58,8 +61,9 @@ int request_prepare(struct request *request, const struct params *params,
 /* After TOO_LARGE or FAILED further pieces are dropped, so that the peer can finish sending. */
 void request_add_body(struct request *request, const void *data, size_t length);
 
-/* `proper`: the input ended as it should. Holds the length against CONTENT_LENGTH. */
-void request_end_body(struct request *request, bool proper);
+/* `cut`: why the input did not end as it should; NULL: it did, and its length is held against
+ * CONTENT_LENGTH. */
+void request_end_body(struct request *request, const struct error *cut);
 
 /* Make the body ready to be looked into. 0, or -1 with *error. */
 int request_open_document(struct request *request, struct error *error);
@@ -67,6 +71,9 @@ int request_open_document(struct request *request, struct error *error);
 /* What the request asks, as a fingerprint sees it; borrows from the request. Only where guarded,
  * and after request_open_document. */
 void request_fingerprint_source(const struct request *request, struct fingerprint_source *source);
+
+/* The number of its route's counters. */
+unsigned request_counters(const struct request *request);
 
 void request_free(struct request *request);
 

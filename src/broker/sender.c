@@ -3,12 +3,32 @@
 
 #include "broker/sender.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
+
+#include "metrics/count.h"
+
+static bool gives_id(const struct reply *reply)
+{
+	return reply->id != NULL && *reply->id != '\0' && reply->id_header != NULL &&
+	       *reply->id_header != '\0';
+}
 
 bool sender_has_body(const char *method, int status)
 {
 	return strcmp(method, "HEAD") != 0 && status >= 200 && status != 204 && status != 304;
+}
+
+/* The lines of an answer, but for one that would give the request another id. */
+static void add_lines(struct buffer *block, const struct reply *reply, const void *lines,
+		      size_t length)
+{
+	if (gives_id(reply))
+		sender_filter_lines(block, lines, length,
+				    (char *const[]){(char *)(uintptr_t)reply->id_header}, 1);
+	else
+		buffer_append(block, lines, length);
 }
 
 int sender_send_headers(const struct reply *reply, const struct outgoing *outgoing,
@@ -18,8 +38,10 @@ int sender_send_headers(const struct reply *reply, const struct outgoing *outgoi
 	int result = -1;
 	buffer_printf(&block, "Status: %d%s%s\r\n", outgoing->status,
 		      outgoing->reason[0] != '\0' ? " " : "", outgoing->reason);
-	buffer_append(&block, outgoing->headers, outgoing->headers_length);
-	buffer_append(&block, outgoing->more_headers, outgoing->more_headers_length);
+	add_lines(&block, reply, outgoing->headers, outgoing->headers_length);
+	add_lines(&block, reply, outgoing->more_headers, outgoing->more_headers_length);
+	if (gives_id(reply))
+		buffer_printf(&block, "%s: %s\r\n", reply->id_header, reply->id);
 	if (content_length >= 0)
 		buffer_printf(&block, "Content-Length: %lld\r\n", content_length);
 	buffer_append_text(&block, "\r\n");
@@ -37,6 +59,7 @@ int sender_send(const struct reply *reply, const struct outgoing *outgoing)
 	bool has_length = has_body || strcmp(outgoing->method, "HEAD") == 0;
 	if (outgoing->status < 200 || outgoing->status == 204 || outgoing->status == 304)
 		has_length = false;
+	count_worker_state(WORKER_SENDING);
 	if (sender_send_headers(reply, outgoing,
 				has_length ? (long long)outgoing->body_length : -1) != 0)
 		return -1;

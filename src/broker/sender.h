@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * Puts one whole answer on the wire: explicit Status, header lines, a correct Content-Length where
- * one belongs, and the body where one belongs (RFC 9110 6.4.1: none for HEAD, 1xx, 204 and 304).
+ * one belongs, the request's id, and the body where one belongs (RFC 9110 6.4.1: none for HEAD,
+ * 1xx, 204 and 304).
  */
 #ifndef ONCEWRAP_BROKER_SENDER_H
 #define ONCEWRAP_BROKER_SENDER_H

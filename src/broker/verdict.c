@@ -141,6 +141,11 @@ static const struct {
 			    "The request was begun, but its outcome could not be settled yet. "
 			    "Retry later with the same key.",
 			    5, true}},
+    [VERDICT_CUT] = {"cut",
+		     400,
+		     FIXED,
+		     {"Request cut", "The request did not come whole. Nothing was processed.", 0,
+		      true}},
     [VERDICT_INTERNAL_ERROR] = {"internal_error",
 				500,
 				FIXED,

@@ -33,6 +33,8 @@ enum verdict {
 	VERDICT_HANDLER_TIMEOUT,
 	VERDICT_REBUILD_FAILED, /* the handler could not give an answer again that was not kept */
 	VERDICT_UNSETTLED,      /* the handler ran, but its answer could not be stored in time */
+	VERDICT_CUT, /* the peer went away before the end of its request: nothing was run, and no
+			answer is owed */
 	VERDICT_INTERNAL_ERROR,
 };
 

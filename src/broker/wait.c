@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "broker/bell.h"
 #include "handler/slot.h"
+#include "metrics/count.h"
 
 /* A sleep that the bell ends is cut so, for a client that hangs up does not ring it. */
 #define SLICE_MS 250
@@ -196,7 +197,9 @@ enum verdict wait_for_owner(struct exchange *exchange,
 	    .until = clock_now() + exchange->route->wait_timeout,
 	    .poll_ms = FIRST_POLL_MS,
 	};
+	count_worker_state(WORKER_WAITING);
 	enum verdict verdict = wait_long(&wait, error);
+	count_worker_state(WORKER_CLAIMING);
 	slot_wait_end();
 	return verdict;
 }

@@ -65,9 +65,13 @@ struct config {
 	int64_t stop_timeout; /* TERM to the last worker's end, beyond the handler's own deadline */
 	enum log_target log_target;
 	enum log_level log_level;
-	bool log_keys;          /* show keys in clear in the log */
-	char *run_directory;    /* what the processes of one host share */
-	char *preset_directory; /* where presets are looked for by name */
+	char *log_socket;                   /* of a target that has one; "": the usual one */
+	bool log_keys;                      /* show keys in clear in the log */
+	struct source_list log_request_ids; /* where a request's id is looked for */
+	char *log_request_header;           /* of the answer, that gives it back; "": none */
+	bool core_dumps;                    /* may a worker that crashes leave its memory? */
+	char *run_directory;                /* what the processes of one host share */
+	char *preset_directory;             /* where presets are looked for by name */
 	struct config_store store;
 	struct config_handlers handlers;
 	struct config_limits limits;

@@ -154,6 +154,7 @@ struct route {
 	struct source_list natural_values; /* together they name the operation; none: not used */
 	int64_t natural_window;            /* ms; WINDOW_FOR_EVER */
 	enum route_store_down store_down;
+	unsigned counters;   /* the number of its counters (metrics/count.h); 0: not asked for */
 	char *documentation; /* URL for the problem+json `type`; "": about:blank */
 	struct route_errors errors;
 };

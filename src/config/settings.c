@@ -23,8 +23,10 @@
 /* SETTING_WORD keeps every enum as an unsigned int. */
 _Static_assert(sizeof(enum config_tls) == sizeof(unsigned), "enums are ints");
 
-static const struct setting_word log_targets[] = {
-    {"stderr", LOG_TARGET_STDERR}, {"syslog", LOG_TARGET_SYSLOG}, {0}};
+static const struct setting_word log_targets[] = {{"stderr", LOG_TARGET_STDERR},
+						  {"syslog", LOG_TARGET_SYSLOG},
+						  {"journald", LOG_TARGET_JOURNALD},
+						  {0}};
 
 static const struct setting_word log_levels[] = {{"debug", LOG_LEVEL_DEBUG},
 						 {"info", LOG_LEVEL_INFO},
@@ -81,6 +83,9 @@ static const struct setting_word key_kinds[] = {{"header", SOURCE_HEADER}, {"env
 static const struct setting_word tenant_kinds[] = {
     {"env", SOURCE_ENV}, {"header", SOURCE_HEADER}, {"literal", SOURCE_LITERAL}, {0}};
 
+/* One literal would name all requests alike, and a body is not read for it. */
+static const struct setting_word id_kinds[] = {{"env", SOURCE_ENV}, {"header", SOURCE_HEADER}, {0}};
+
 /* A cookie says who somebody is, not what is asked. */
 static const struct setting_word natural_kinds[] = {{"json", SOURCE_JSON},
 						    {"form", SOURCE_FORM},
@@ -134,6 +139,9 @@ static const struct setting global_rows[] = {
     {.path = "user", .type = SETTING_TEXT, .standard = "\"\"", .offset = GLOBAL(user),
      .unit = "account name or empty", .needs_restart = true,
      .help = "Account to become when started as root; empty: stay."},
+    {.path = "core_dumps", .type = SETTING_BOOL, .standard = "false",
+     .offset = GLOBAL(core_dumps),
+     .help = "Whether a worker that crashes may leave its memory, which holds secrets, in a file."},
     {.path = "stop_timeout", .type = SETTING_DURATION, .standard = "\"10s\"",
      .offset = GLOBAL(stop_timeout), .least = 0, .most = HOUR,
      .help = "How long a stop may take beyond the deadline of a running handler."},
@@ -146,12 +154,24 @@ static const struct setting global_rows[] = {
      .help = "Where presets are looked for by name; empty: where those of oncewrap are installed."},
     {.path = "log.target", .type = SETTING_WORD, .standard = "\"stderr\"",
      .offset = GLOBAL(log_target), .words = log_targets,
-     .help = "Where the log goes."},
+     .help = "Where the log goes: standard error, the system's log, or the journal."},
+    {.path = "log.socket", .type = SETTING_TEXT, .standard = "\"\"",
+     .offset = GLOBAL(log_socket), .unit = "absolute path or empty",
+     .check = grammar_socket,
+     .help = "The socket of syslog or journald; empty: /dev/log, /run/systemd/journal/socket."},
     {.path = "log.level", .type = SETTING_WORD, .standard = "\"info\"",
      .offset = GLOBAL(log_level), .words = log_levels,
      .help = "The least level that is logged."},
     {.path = "log.keys", .type = SETTING_BOOL, .standard = "false", .offset = GLOBAL(log_keys),
      .help = "Show keys in clear; else as a hash prefix."},
+    {.path = "log.request_id", .type = SETTING_SOURCES,
+     .standard = "[ \"env:UNIQUE_ID\", \"env:REQUEST_ID\", \"header:X-Request-Id\" ]",
+     .offset = GLOBAL(log_request_ids), .words = id_kinds,
+     .help = "Where a request's id is looked for, in this order; where none is good one is made."},
+    {.path = "log.request_header", .type = SETTING_TEXT, .standard = "\"X-Request-Id\"",
+     .offset = GLOBAL(log_request_header), .unit = "header name or empty",
+     .check = grammar_answer_header,
+     .help = "The header that gives it back in every answer; empty: none."},
     {.path = "store.socket", .type = SETTING_TEXT, .standard = "\"/run/mysqld/mysqld.sock\"",
      .offset = GLOBAL(store.socket), .unit = "absolute path or empty", .check = grammar_socket,
      .help = "The database server's unix socket; empty, or store.host given: TCP."},

@@ -22,6 +22,10 @@ enum { COROUTINE_STACK = 256 * 1024 };
 /* What a packet needs beside its statement's bytes, generously. */
 enum { PACKET_RESERVE = 64 * 1024 };
 
+/* Seconds. Whoever is stopped, or cut off, in the middle of a transaction must not keep a worker
+ * from its record until TCP or a person finds out. */
+enum { IDLE_TRANSACTION = 5 };
+
 /* Bounds of the time in which a database known to be away is not tried again. */
 enum { QUIET_LEAST = 200, QUIET_MOST = 5000 };
 
@@ -169,6 +173,11 @@ int connection_check_tls(const struct connection *connection, struct error *erro
 	return 0;
 }
 
+int64_t connection_lock_wait(const struct connection *connection)
+{
+	return connection->use == CONNECTION_BROKER ? 0 : lock_wait_seconds(connection);
+}
+
 void connection_session_query(const struct connection *connection,
 			      char query[CONNECTION_QUERY_LENGTH])
 {
@@ -178,9 +187,10 @@ void connection_session_query(const struct connection *connection,
 		 "SET SESSION tx_isolation = 'READ-COMMITTED', time_zone = '+00:00',"
 		 " sql_mode = 'STRICT_ALL_TABLES', autocommit = 1,"
 		 " innodb_lock_wait_timeout = %" PRId64 ", lock_wait_timeout = %" PRId64 ","
-		 " max_statement_time = %" PRId64 ".%03" PRId64,
+		 " max_statement_time = %" PRId64 ".%03" PRId64 ","
+		 " idle_transaction_timeout = %d",
 		 connection->use == CONNECTION_BROKER ? 0 : lock_wait, lock_wait, limit / 1000,
-		 limit % 1000);
+		 limit % 1000, IDLE_TRANSACTION);
 }
 
 const char connection_variables_query[] =

@@ -56,6 +56,9 @@ void connection_abandon(struct connection *connection);
 /* The most bytes of data that one statement can carry; 0 while it is not open. */
 uint64_t connection_largest(const struct connection *connection);
 
+/* What its session was told of waiting for a row that is locked, s. */
+int64_t connection_lock_wait(const struct connection *connection);
+
 /* How long the answer to one call may take, ms; 0: any time. */
 int64_t connection_patience(const struct connection *connection);
 

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "base/clock.h"
+#include "metrics/count.h"
 #include "store/handle.h"
 #include "store/trouble.h"
 
@@ -34,19 +35,19 @@ static void take_counts(struct issue *issue, const struct roundtrip *roundtrip)
 	issue->number = mysql_stmt_insert_id(statement);
 }
 
-enum store_result store_issue(struct store *store, struct issue *issue, int64_t deadline,
-			      struct error *error)
+/* A row that a claim, or what follows from one, finds locked is an answer and no trouble. */
+static void count_trouble(const struct statement *statement, unsigned code)
+{
+	enum metrics_reason reason = trouble_reason(code);
+	if (reason != STORE_ERROR_LOCK_TIMEOUT || statement->op != STORE_OP_CLAIM)
+		count_store_error(reason);
+}
+
+static enum store_result issue_until(struct store *store, struct issue *issue, bool one_try,
+				     int64_t deadline, struct error *error)
 {
 	const struct statement *statement = &statements[issue->statement];
 	struct connection *connection = &store->connection;
-	/* A database known to be away gets one try, and none shortly after the last: a request must
-	 * not wait out its deadline to hear what the one before it has heard. */
-	bool one_try = connection->down && !statement->patient;
-	issue->in_doubt = false;
-	if (one_try && clock_now() < connection->quiet_until) {
-		*error = connection->refusal;
-		return STORE_DOWN;
-	}
 	struct roundtrip roundtrip = {
 	    .connection = connection,
 	    .goal = ROUNDTRIP_STATEMENT,
@@ -66,6 +67,7 @@ enum store_result store_issue(struct store *store, struct issue *issue, int64_t 
 		*error = roundtrip.error;
 		issue->in_doubt = issue->in_doubt || roundtrip.in_doubt;
 		enum trouble trouble = trouble_of(roundtrip.code);
+		count_trouble(statement, roundtrip.code);
 		/* In doubt, the session that holds the row is most likely our own of before. */
 		if (trouble == TROUBLE_BUSY && !statement->reads && !statement->waits &&
 		    !issue->in_doubt)
@@ -75,6 +77,25 @@ enum store_result store_issue(struct store *store, struct issue *issue, int64_t 
 		pause_before(retry, trouble, deadline);
 	}
 	return issue->in_doubt && !statement->reads ? STORE_UNCERTAIN : STORE_DOWN;
+}
+
+enum store_result store_issue(struct store *store, struct issue *issue, int64_t deadline,
+			      struct error *error)
+{
+	const struct statement *statement = &statements[issue->statement];
+	const struct connection *connection = &store->connection;
+	/* A database known to be away gets one try, and none shortly after the last: a request must
+	 * not wait out its deadline to hear what the one before it has heard. */
+	bool one_try = connection->down && !statement->patient;
+	issue->in_doubt = false;
+	if (one_try && clock_now() < connection->quiet_until) {
+		*error = connection->refusal;
+		return STORE_DOWN;
+	}
+	int64_t from = count_now();
+	enum store_result result = issue_until(store, issue, one_try, deadline, error);
+	count_store(statement->op, count_now() - from);
+	return result;
 }
 
 enum store_result store_take_record(struct store *store, const struct issue *issue,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * Records as an admin program lists them, handed on one by one. With a limit: those that expire
- * last come first, an order that an index has ready, and newest first where retentions are equal.
- * All of them: by id, as the table itself is laid out, so that it is read once from end to end.
+ * Records as an admin program lists them, handed on one by one: which ones, in which order, how
+ * many. Hides which index leads to them (way.h).
  *
  * Read in pages, so that neither side keeps a long list and no snapshot stays open behind a slow
- * reader. Nothing comes twice; a list of all has every record that was there all the time.
+ * reader, and in stretches of an index where a condition has to be held against each row, so that
+ * no statement takes long. Nothing comes twice; a list of all, without conditions and order, has
+ * every record that was there all the time.
  */
 #ifndef ONCEWRAP_STORE_LISTING_H
 #define ONCEWRAP_STORE_LISTING_H
@@ -17,10 +18,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* All but the first: largest value first, the id decides among equals. */
+enum listing_sort {
+	/* As the index has them that leads there: of a tenant, newest first; of a key prefix, by
+	 * key; all of them (limit 0), by id; by age alone, newest first; else those that expire
+	 * last first. */
+	LISTING_AS_FOUND,
+	LISTING_BY_AGE, /* newest first */
+	LISTING_BY_SIZE,
+	LISTING_BY_EXPIRY,
+};
+
+/* All of these conditions hold. Text is borrowed. */
 struct listing_filter {
-	unsigned states;   /* 1 << enum record_state, or-ed; 0: every state */
-	const char *route; /* NULL: every route */
-	uint64_t limit;    /* most records; 0: all */
+	unsigned states;            /* 1 << enum record_state, or-ed; 0: every state */
+	const char *route, *tenant; /* NULL: every one */
+	const char *key_prefix;     /* NULL: every key */
+	int64_t older, younger;     /* than these milliseconds; 0: of any age */
+	bool stale;                 /* in flight, and nobody holds it any more */
+	bool expired;               /* past its retention, and nobody at work on it */
+	enum listing_sort sort;
+	uint64_t limit;             /* most records; 0: all */
+	const unsigned char *after; /* an id: only what comes after its record; NULL: all */
+	bool sizes; /* also tell sizes, for which the database has to read whole answers */
 };
 
 /* Text is borrowed for the call. Times are milliseconds since the epoch, by the database's clock.
@@ -35,16 +55,25 @@ struct listing_record {
 	int64_t created_ms, expires_ms;
 	int64_t settled_ms; /* 0: not settled */
 	int64_t lease_ms;   /* with its renewals; 0: closed */
+	bool stale;
 	int64_t pid;
 	int status; /* 0: none */
 	unsigned flags;
-	uint64_t size; /* bytes of headers and body */
+	uint64_t size; /* bytes of headers and body; 0 where not asked for */
 };
 
-/* Each record to `take`, until it returns false. *more tells that the limit left some out. 0, or -1
- * with *error. */
+struct listing_reader {
+	void *context;
+	/* The next record. False: no more. */
+	bool (*take)(void *context, const struct listing_record *record);
+	/* How many were looked at so far, now and then; may be NULL. */
+	void (*looked)(void *context, uint64_t count);
+};
+
+/* *more tells that the limit left some out. 0, or -1 with *error; of ERROR_INPUT where the record
+ * that `after` names has gone. */
 int listing_run(struct connection *connection, const struct listing_filter *filter,
-		bool (*take)(void *context, const struct listing_record *record), void *context,
-		bool *more, struct error *error);
+		const struct listing_reader *reader, bool *more, struct error *error)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -13,6 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/shell.h"
+
 /* Where the reading stands. */
 struct reading {
 	const char *path;
@@ -33,19 +36,20 @@ static int check(int fd, const char *path, struct error *error)
 		error_set(error, ERROR_INPUT, "%s: not a regular file", path);
 		return -1;
 	}
-	if (status.st_uid != 0 && status.st_uid != geteuid()) {
+	struct buffer word = {0};
+	shell_append(&word, path);
+	bool others = (status.st_mode & (S_IWGRP | S_IWOTH | S_IROTH)) != 0;
+	bool foreign = status.st_uid != 0 && status.st_uid != geteuid();
+	if (foreign)
 		error_set(error, ERROR_INPUT, "%s: belongs to account %ju; run: chown root %s",
-			  path, (uintmax_t)status.st_uid, path);
-		return -1;
-	}
-	if ((status.st_mode & (S_IWGRP | S_IWOTH | S_IROTH)) != 0) {
+			  path, (uintmax_t)status.st_uid, buffer_text(&word));
+	else if (others)
 		error_set(error, ERROR_INPUT,
 			  "%s: mode %03o lets others %s it; run: chmod u=rw,g=r,o= %s", path,
 			  (unsigned)status.st_mode & 0777,
-			  (status.st_mode & S_IROTH) != 0 ? "read" : "write", path);
-		return -1;
-	}
-	return 0;
+			  (status.st_mode & S_IROTH) != 0 ? "read" : "write", buffer_text(&word));
+	buffer_free(&word);
+	return foreign || others ? -1 : 0;
 }
 
 static char *trim(char *text)

@@ -6,10 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/process.h"
 
 static int read_text(const char *path, char *text, size_t size, struct error *error)
 {
@@ -30,28 +31,6 @@ static int read_text(const char *path, char *text, size_t size, struct error *er
 	return 0;
 }
 
-/* Field 22 of /proc/self/stat, counted behind the command's name, which may hold blanks and
- * parentheses. */
-static int read_start(uint64_t *start, struct error *error)
-{
-	static const char path[] = "/proc/self/stat";
-	char text[1024];
-	if (read_text(path, text, sizeof(text), error) < 0)
-		return -1;
-	const char *field = strrchr(text, ')');
-	for (unsigned number = 2; field != NULL && number < 22; number++) {
-		field = strchr(field, ' ');
-		field = field != NULL ? field + 1 : NULL;
-	}
-	unsigned long long ticks;
-	if (field == NULL || sscanf(field, "%llu", &ticks) != 1) {
-		error_set(error, ERROR_SYSTEM, "%s: has no start time", path);
-		return -1;
-	}
-	*start = ticks;
-	return 0;
-}
-
 int store_owner_self(struct store_owner *owner, struct error *error)
 {
 	*owner = (struct store_owner){.pid = getpid()};
@@ -68,5 +47,9 @@ int store_owner_self(struct store_owner *owner, struct error *error)
 	if (read_text("/proc/sys/kernel/random/boot_id", owner->boot, sizeof(owner->boot), error) <
 	    0)
 		return -1;
-	return read_start(&owner->start, error);
+	if (process_start(getpid(), &owner->start) < 0) {
+		error_set_errno(error, errno, "/proc/self/stat");
+		return -1;
+	}
+	return 0;
 }

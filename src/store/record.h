@@ -29,8 +29,9 @@ enum record_state {
 #define RECORD_LAPSE_UNKNOWN    0x02u /* its route's on_lapse, for whoever finds it lapsed */
 #define RECORD_REFERENCE_LENGTH 1024
 
-/* What moves a record. Each is one conditional statement (MOVE_RELEASE: one of two); the table in
- * record.c says from where to where, and a test holds the statements' conditions against it. */
+/* What moves a record. Each is one conditional statement (MOVE_RELEASE, MOVE_FREE: one of two); the
+ * table in record.c says from where to where, and a test holds the statements' conditions against
+ * it. */
 enum record_move {
 	MOVE_CLAIM,
 	MOVE_RECLAIM,
@@ -38,8 +39,10 @@ enum record_move {
 	MOVE_STORE,
 	MOVE_RELEASE,
 	MOVE_MARK_UNKNOWN,
-	MOVE_LAPSE, /* a reader marks a lapsed record unknown */
-	MOVE_NONE,  /* not a move: statements that only read, or touch once_lease alone */
+	MOVE_LAPSE,   /* a reader marks a lapsed record unknown */
+	MOVE_FREE,    /* a person frees the key (change.c) */
+	MOVE_RESOLVE, /* a person says that it was applied (change.c) */
+	MOVE_NONE,    /* not a move: statements that only read, or touch once_lease alone */
 };
 
 struct record {
@@ -70,7 +73,8 @@ int record_state_parse(const char *name, size_t length);
 /* May this move leave from that state? The life cycle's one place. MOVE_CLAIM starts from no row,
  * so from none. */
 bool record_may_move(enum record_move move, enum record_state from);
-/* The state it leads to (MOVE_RELEASE: the row is deleted where it holds no checkpoint). */
+/* The state it leads to (MOVE_RELEASE, MOVE_FREE: the row is deleted where it has no checkpoint).
+ */
 enum record_state record_move_target(enum record_move move);
 
 void record_init(struct record *record);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "metrics/count.h"
 #include "store/handle.h"
 #include "store/trouble.h"
 
@@ -21,6 +22,7 @@ struct renewal {
 	enum activity activity;
 	unsigned issues;
 	int64_t resume; /* PAUSING: until then */
+	int64_t started_us;
 	unsigned char token[TOKEN_LENGTH];
 	struct parameters parameters;
 	struct roundtrip roundtrip;
@@ -48,11 +50,15 @@ static enum renewal_state take_answer(struct renewal *renewal, struct error *err
 	bool closed = false;
 	enum row_result row = row_fetch_lease(statement, &closed, error);
 	renewal->activity = IDLE;
+	count_store(STORE_OP_RENEW, count_now() - renewal->started_us);
 	if (row == ROW_NONE)
 		error_set(error, ERROR_STORE, "renew: the database returned no row");
 	if (row != ROW_FETCHED)
 		return RENEWAL_FAILED;
-	return closed ? RENEWAL_LOST : RENEWAL_HELD;
+	if (closed)
+		return RENEWAL_LOST;
+	count_renewal();
+	return RENEWAL_HELD;
 }
 
 static enum renewal_state judge(struct renewal *renewal, enum roundtrip_state state,
@@ -73,6 +79,7 @@ static enum renewal_state judge(struct renewal *renewal, enum roundtrip_state st
 	if (state == ROUNDTRIP_DONE)
 		return take_answer(renewal, error);
 	*error = renewal->roundtrip.error;
+	count_store_error(trouble_reason(renewal->roundtrip.code));
 	enum trouble trouble = trouble_of(renewal->roundtrip.code);
 	if (trouble == TROUBLE_GONE && renewal->issues == 1 && !renewal->roundtrip.opening)
 		return issue(renewal, error);
@@ -83,6 +90,7 @@ static enum renewal_state judge(struct renewal *renewal, enum roundtrip_state st
 		return RENEWAL_PENDING;
 	}
 	renewal->activity = IDLE;
+	count_store(STORE_OP_RENEW, count_now() - renewal->started_us);
 	return RENEWAL_FAILED;
 }
 
@@ -105,6 +113,7 @@ enum renewal_state renewal_start(struct renewal *renewal, const unsigned char to
 	    .parameters = &renewal->parameters,
 	};
 	renewal->issues = 0;
+	renewal->started_us = count_now();
 	return issue(renewal, error);
 }
 

@@ -38,14 +38,16 @@ enum step_name {
 	STEP_FAILED,
 };
 
-static MYSQL_STMT **slot(const struct roundtrip *roundtrip)
+static MYSQL_STMT **slot(struct roundtrip *roundtrip)
 {
-	return &roundtrip->connection->statements[roundtrip->statement];
+	return roundtrip->goal == ROUNDTRIP_ONCE
+		   ? &roundtrip->once
+		   : &roundtrip->connection->statements[roundtrip->statement];
 }
 
 MYSQL_STMT *roundtrip_statement(const struct roundtrip *roundtrip)
 {
-	return *slot(roundtrip);
+	return roundtrip->connection->statements[roundtrip->statement];
 }
 
 /* From an open connection to the goal. */
@@ -56,6 +58,7 @@ static void proceed(struct roundtrip *roundtrip)
 		roundtrip->step = STEP_DONE;
 		break;
 	case ROUNDTRIP_STATEMENT:
+	case ROUNDTRIP_ONCE:
 		roundtrip->step = *slot(roundtrip) == NULL ? STEP_PREPARE : STEP_EXECUTE;
 		break;
 	case ROUNDTRIP_QUERY:
@@ -231,15 +234,19 @@ static void finish_set_galera(struct roundtrip *roundtrip)
 static int start_prepare(struct roundtrip *roundtrip)
 {
 	struct connection *connection = roundtrip->connection;
-	char text[CONNECTION_TEXT_LENGTH];
+	const char *text = roundtrip->query;
+	char filled[CONNECTION_TEXT_LENGTH];
 	roundtrip->returned.failed = 1;
 	*slot(roundtrip) = mysql_stmt_init(connection->mysql);
 	if (*slot(roundtrip) == NULL)
 		return 0;
+	if (roundtrip->goal == ROUNDTRIP_STATEMENT) {
+		connection_statement_text(connection, roundtrip->statement, filled);
+		text = filled;
+	}
 	/* The text is copied into the packet before the call first waits. */
-	size_t length = connection_statement_text(connection, roundtrip->statement, text);
 	return mysql_stmt_prepare_start(&roundtrip->returned.failed, *slot(roundtrip), text,
-					length);
+					(unsigned long)strlen(text));
 }
 
 static int resume_prepare(struct roundtrip *roundtrip, int ready)
@@ -262,18 +269,23 @@ static void finish_prepare(struct roundtrip *roundtrip)
 static int start_execute(struct roundtrip *roundtrip)
 {
 	struct parameters *parameters = roundtrip->parameters;
+	bool once = roundtrip->goal == ROUNDTRIP_ONCE;
+	size_t count = once ? roundtrip->bind_count : parameters->count;
+	size_t size = once ? roundtrip->bind_size : parameters->size;
 	roundtrip->returned.failed = 1;
 	uint64_t largest = connection_largest(roundtrip->connection);
-	if (parameters->size > largest) {
+	if (size > largest) {
 		/* Sent, it would kill the connection without a hint why. */
 		error_set(&roundtrip->error, ERROR_LIMIT,
 			  "%s: %zu bytes are more than the %" PRIu64
 			  " that the database's max_allowed_packet leaves",
-			  statements[roundtrip->statement].name, parameters->size, largest);
+			  once ? "values" : statements[roundtrip->statement].name, size, largest);
 		return 0;
 	}
-	assert(parameters->count == mysql_stmt_param_count(*slot(roundtrip)));
-	if (mysql_stmt_bind_param(*slot(roundtrip), parameters->binds) != 0)
+	/* Connector/C reads as many as there are placeholders. */
+	assert(count == mysql_stmt_param_count(*slot(roundtrip)));
+	if (mysql_stmt_bind_param(*slot(roundtrip), once ? roundtrip->binds : parameters->binds) !=
+	    0)
 		return 0;
 	return mysql_stmt_execute_start(&roundtrip->returned.failed, *slot(roundtrip));
 }
@@ -283,16 +295,21 @@ static int resume_execute(struct roundtrip *roundtrip, int ready)
 	return mysql_stmt_execute_cont(&roundtrip->returned.failed, *slot(roundtrip), ready);
 }
 
+static bool has_result(struct roundtrip *roundtrip)
+{
+	if (roundtrip->goal == ROUNDTRIP_ONCE)
+		return mysql_stmt_field_count(roundtrip->once) > 0;
+	return statements[roundtrip->statement].result != RESULT_NONE;
+}
+
 static void finish_execute(struct roundtrip *roundtrip)
 {
 	if (roundtrip->error.kind != ERROR_NONE)
 		roundtrip->step = STEP_FAILED;
 	else if (roundtrip->returned.failed != 0)
 		fail_statement(roundtrip, *slot(roundtrip), true);
-	else if (statements[roundtrip->statement].result == RESULT_NONE)
-		roundtrip->step = STEP_DONE;
 	else
-		roundtrip->step = STEP_READ_TO_END;
+		roundtrip->step = has_result(roundtrip) ? STEP_READ_TO_END : STEP_DONE;
 }
 
 static int start_read_to_end(struct roundtrip *roundtrip)
@@ -387,6 +404,7 @@ static enum roundtrip_state advance(struct roundtrip *roundtrip, int waiting)
 enum roundtrip_state roundtrip_start(struct roundtrip *roundtrip)
 {
 	roundtrip->result = NULL;
+	roundtrip->once = NULL;
 	roundtrip->code = roundtrip->connection->code = 0;
 	roundtrip->in_doubt = roundtrip->opening = roundtrip->interrupted = false;
 	roundtrip->error.kind = ERROR_NONE;

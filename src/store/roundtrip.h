@@ -22,6 +22,7 @@ enum roundtrip_goal {
 	ROUNDTRIP_STATEMENT, /* a prepared statement's result, stored on this side */
 	ROUNDTRIP_QUERY,     /* a query without placeholders; its result, stored, in `result` */
 	ROUNDTRIP_STREAM,    /* the same, rows not fetched: mysql_use_result is next */
+	ROUNDTRIP_ONCE,      /* a statement prepared for this run alone; its result stored */
 };
 
 struct roundtrip {
@@ -29,8 +30,11 @@ struct roundtrip {
 	enum roundtrip_goal goal;
 	enum statement_name statement; /* ROUNDTRIP_STATEMENT */
 	struct parameters *parameters; /* its values; borrowed, NULL: none */
-	const char *query;             /* ROUNDTRIP_QUERY, ROUNDTRIP_STREAM; borrowed */
+	const char *query;             /* all others: the text; borrowed */
+	MYSQL_BIND *binds;             /* ROUNDTRIP_ONCE: its values; borrowed */
+	size_t bind_count, bind_size;  /* how many, and their bytes */
 	MYSQL_RES *result;             /* of ROUNDTRIP_QUERY; owned by the caller once it is done */
+	MYSQL_STMT *once; /* of ROUNDTRIP_ONCE; the caller's to close, also when it failed */
 
 	/* after ROUNDTRIP_FAILED */
 	unsigned code; /* the error's number; 0: it came from this side */
@@ -52,7 +56,8 @@ struct roundtrip {
 	} returned; /* by the call under way */
 };
 
-/* Begin. The fields down to `query` are the caller's to fill in first, the rest is cleared here. */
+/* Begin. The fields down to `bind_size` are the caller's to fill in first, the rest is cleared
+ * here. */
 enum roundtrip_state roundtrip_start(struct roundtrip *roundtrip);
 /* What to poll for, and until when (clock_now milliseconds). */
 void roundtrip_poll(const struct roundtrip *roundtrip, struct pollfd *fd, int64_t *until);

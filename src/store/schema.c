@@ -197,11 +197,10 @@ static int run_statements(struct connection *connection, const struct migration 
 	return result;
 }
 
-static int mark(struct connection *connection, const struct migration *migration, const char *who,
-		struct error *error)
+static void append_mark(struct buffer *query, const struct migration *migration, bool dirty,
+			const char *who)
 {
 	/* Bytes as hex: nothing to quote. */
-	struct buffer query = {0};
 	unsigned char checksum[DIGEST_LENGTH];
 	char checksum_hex[2 * DIGEST_LENGTH + 1];
 	char who_hex[2 * 255 + 1];
@@ -210,23 +209,37 @@ static int mark(struct connection *connection, const struct migration *migration
 	encode_hex(checksum_hex, checksum, DIGEST_LENGTH);
 	encode_hex(who_hex, (const unsigned char *)who, who_length);
 	buffer_printf(
-	    &query,
+	    query,
 	    "INSERT INTO once_schema (version, file, checksum, dirty, applied_at, applied_by)"
-	    " VALUES (%u, '%s', x'%s', TRUE, UTC_TIMESTAMP(6), x'%s')",
-	    migration->version, migration->file, checksum_hex, who_hex);
+	    " VALUES (%u, '%s', x'%s', %s, UTC_TIMESTAMP(6), x'%s')",
+	    migration->version, migration->file, checksum_hex, dirty ? "TRUE" : "FALSE", who_hex);
+}
+
+static int mark(struct connection *connection, const struct migration *migration, const char *who,
+		struct error *error)
+{
+	struct buffer query = {0};
+	append_mark(&query, migration, true, who);
 	int result = change(connection, buffer_text(&query), error);
 	buffer_free(&query);
 	return result;
 }
 
-static int clear_mark(struct connection *connection, const struct migration *migration,
-		      struct error *error)
+#define CLEAR_MARK_LENGTH 128
+
+static void write_clear_mark(char query[CLEAR_MARK_LENGTH], const struct migration *migration)
 {
-	char query[128];
-	snprintf(query, sizeof(query),
+	snprintf(query, CLEAR_MARK_LENGTH,
 		 "UPDATE once_schema SET dirty = FALSE, applied_at = UTC_TIMESTAMP(6)"
 		 " WHERE version = %u",
 		 migration->version);
+}
+
+static int clear_mark(struct connection *connection, const struct migration *migration,
+		      struct error *error)
+{
+	char query[CLEAR_MARK_LENGTH];
+	write_clear_mark(query, migration);
 	return change(connection, query, error);
 }
 
@@ -284,9 +297,10 @@ static enum schema_result apply_pending(struct connection *connection, const str
 	return SCHEMA_DONE;
 }
 
-enum schema_result schema_up(struct connection *connection, const char *who, unsigned lock_wait,
-			     void (*applied)(void *context, const struct migration *migration),
-			     void *context, struct error *error)
+/* Make the ledger where there is none yet, and take the lock. SCHEMA_DONE: both, to be ended by
+ * release_lock. */
+static enum schema_result begin(struct connection *connection, unsigned lock_wait,
+				struct error *error)
 {
 	if (run_statements(connection, known(0), error) < 0)
 		return SCHEMA_FAILED;
@@ -297,8 +311,18 @@ enum schema_result schema_up(struct connection *connection, const char *who, uns
 		error_set(error, ERROR_STORE, "another once-migrate is at work on this database");
 		return SCHEMA_LOCKED;
 	}
+	return SCHEMA_DONE;
+}
+
+enum schema_result schema_up(struct connection *connection, const char *who, unsigned lock_wait,
+			     void (*applied)(void *context, const struct migration *migration),
+			     void *context, struct error *error)
+{
+	enum schema_result result = begin(connection, lock_wait, error);
+	if (result != SCHEMA_DONE)
+		return result;
 	struct schema schema;
-	enum schema_result result = SCHEMA_FAILED;
+	result = SCHEMA_FAILED;
 	/* Read under the lock: what was pending a moment ago may have been applied by the other. */
 	if (schema_read(connection, &schema, CLOCK_NEVER, error) == 0) {
 		result = schema_overall(&schema) > SCHEMA_PENDING
@@ -306,6 +330,48 @@ enum schema_result schema_up(struct connection *connection, const char *who, uns
 			     : apply_pending(connection, &schema, who, applied, context, error);
 		schema_free(&schema);
 	}
+	release_lock(connection);
+	return result;
+}
+
+void schema_plan(const struct schema *schema, const char *who, struct buffer *out)
+{
+	bool begun = false;
+	for (size_t i = 0; i < schema->count; i++) {
+		char cleared[CLEAR_MARK_LENGTH];
+		const struct migration *migration = known(schema->entries[i].version);
+		if (schema->entries[i].status != SCHEMA_PENDING || migration == NULL)
+			continue;
+		if (!begun)
+			buffer_append_text(out, known(0)->text);
+		begun = true;
+		buffer_append_text(out, "\n");
+		append_mark(out, migration, true, who);
+		write_clear_mark(cleared, migration);
+		buffer_printf(out, ";\n\n%s\n%s;\n", migration->text, cleared);
+	}
+}
+
+enum schema_result schema_mark(struct connection *connection, unsigned version, const char *who,
+			       unsigned lock_wait, struct error *error)
+{
+	const struct migration *migration = known(version);
+	if (migration == NULL || version == 0) {
+		error_set(error, ERROR_INPUT, "this build has no migration %u", version);
+		return SCHEMA_REFUSED;
+	}
+	enum schema_result result = begin(connection, lock_wait, error);
+	if (result != SCHEMA_DONE)
+		return result;
+	struct buffer query = {0};
+	append_mark(&query, migration, false, who);
+	buffer_append_text(&query,
+			   " ON DUPLICATE KEY UPDATE file = VALUES(file),"
+			   " checksum = VALUES(checksum), dirty = FALSE,"
+			   " applied_at = VALUES(applied_at), applied_by = VALUES(applied_by)");
+	if (change(connection, buffer_text(&query), error) < 0)
+		result = SCHEMA_FAILED;
+	buffer_free(&query);
 	release_lock(connection);
 	return result;
 }

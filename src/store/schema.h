@@ -8,6 +8,7 @@
 #ifndef ONCEWRAP_STORE_SCHEMA_H
 #define ONCEWRAP_STORE_SCHEMA_H
 
+#include "base/buffer.h"
 #include "base/digest.h"
 #include "store/connection.h"
 
@@ -71,5 +72,14 @@ enum schema_result {
 enum schema_result schema_up(struct connection *connection, const char *who, unsigned lock_wait,
 			     void (*applied)(void *context, const struct migration *migration),
 			     void *context, struct error *error);
+
+/* What schema_up would do, as SQL for the mariadb client: pending migrations with their marks;
+ * empty when there is none. `who` is recorded. */
+void schema_plan(const struct schema *schema, const char *who, struct buffer *out);
+
+/* Record a migration as applied, as this build has it, without running it: for one whose tables a
+ * person has seen to be right. The rest as schema_up. */
+enum schema_result schema_mark(struct connection *connection, unsigned version, const char *who,
+			       unsigned lock_wait, struct error *error);
 
 #endif

@@ -65,6 +65,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 		    " ON DUPLICATE KEY UPDATE attempt = attempt"
 		    " RETURNING " RECORD_COLUMNS,
 	    .move = MOVE_CLAIM,
+	    .op = STORE_OP_CLAIM,
 	    .result = RESULT_RECORD,
 	},
     [STATEMENT_READ] =
@@ -72,6 +73,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .name = "read",
 	    .text = "SELECT " RECORD_COLUMNS " FROM once_record WHERE id = ?",
 	    .move = MOVE_NONE,
+	    .op = STORE_OP_READ,
 	    .result = RESULT_RECORD,
 	    .reads = true,
 	},
@@ -85,6 +87,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 		    " FROM once_record LEFT JOIN once_lease AS renewed"
 		    " ON renewed.token = once_record.token WHERE id = ?",
 	    .move = MOVE_NONE,
+	    .op = STORE_OP_READ,
 	    .result = RESULT_GLANCE,
 	    .reads = true,
 	},
@@ -105,6 +108,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    " AND (state IN ('complete', 'expired')"
 	    " OR (state = 'in_flight' AND " LEASE_IS_CLOSED "))",
 	    .move = MOVE_RECLAIM,
+	    .op = STORE_OP_CLAIM,
 	},
     [STATEMENT_CLOSE_LEASE] =
 	{
@@ -114,6 +118,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 		    " lease_until = IF(lease_until <= " NOW ", " CLOSED ", lease_until)"
 		    " RETURNING lease_until = " CLOSED,
 	    .move = MOVE_NONE,
+	    .op = STORE_OP_CLAIM,
 	    .result = RESULT_LEASE,
 	},
     [STATEMENT_TAKE_OVER] =
@@ -130,6 +135,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    " WHERE id = ? AND token = ?"
 	    " AND (state = 'released' OR (state = 'in_flight' AND " LEASE_IS_CLOSED "))",
 	    .move = MOVE_TAKE_OVER,
+	    .op = STORE_OP_CLAIM,
 	},
     [STATEMENT_LAPSE] =
 	{
@@ -138,6 +144,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    " SET state = 'unknown', settled_at = " NOW
 	    " WHERE id = ? AND token = ? AND state = 'in_flight' AND " LEASE_IS_CLOSED,
 	    .move = MOVE_LAPSE,
+	    .op = STORE_OP_CLAIM,
 	},
     [STATEMENT_RENEW] =
 	{
@@ -147,6 +154,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 		    " lease_until = IF(lease_until = " CLOSED ", " CLOSED ", VALUES(lease_until))"
 		    " RETURNING lease_until = " CLOSED,
 	    .move = MOVE_NONE,
+	    .op = STORE_OP_RENEW,
 	    .result = RESULT_LEASE,
 	},
     [STATEMENT_STORE] =
@@ -155,6 +163,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .text = UPDATE_RECORD
 	    " SET " ANSWER " WHERE id = ? AND token = ? AND state IN ('in_flight', 'unknown')",
 	    .move = MOVE_STORE,
+	    .op = STORE_OP_SETTLE,
 	    .waits = true,
 	    .patient = true,
 	},
@@ -166,6 +175,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 		    " held.window_until = IF(?, held.window_until, " NOW "), held.location = ?"
 		    " WHERE " OWN " AND state IN ('in_flight', 'unknown')",
 	    .move = MOVE_STORE,
+	    .op = STORE_OP_SETTLE,
 	    .waits = true,
 	    .patient = true,
 	},
@@ -175,6 +185,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .text = DELETE_RECORD
 	    " WHERE id = ? AND token = ? AND state = 'in_flight' AND checkpoint IS NULL",
 	    .move = MOVE_RELEASE,
+	    .op = STORE_OP_SETTLE,
 	    .waits = true,
 	    .patient = true,
 	},
@@ -184,6 +195,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .text = "DELETE once_record, held FROM " WITH_NATURAL " WHERE " OWN
 		    " AND state = 'in_flight' AND checkpoint IS NULL",
 	    .move = MOVE_RELEASE,
+	    .op = STORE_OP_SETTLE,
 	    .waits = true,
 	    .patient = true,
 	},
@@ -193,6 +205,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .text = UPDATE_RECORD " SET state = 'released', settled_at = " NOW
 				  " WHERE id = ? AND token = ? AND state = 'in_flight'",
 	    .move = MOVE_RELEASE,
+	    .op = STORE_OP_SETTLE,
 	    .waits = true,
 	    .patient = true,
 	},
@@ -205,6 +218,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 		    " once_record.settled_at = " NOW ", held.window_until = " NOW " WHERE " OWN
 		    " AND state = 'in_flight'",
 	    .move = MOVE_RELEASE,
+	    .op = STORE_OP_SETTLE,
 	    .waits = true,
 	    .patient = true,
 	},
@@ -214,6 +228,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .text = UPDATE_RECORD " SET state = 'unknown', settled_at = " NOW
 				  " WHERE id = ? AND token = ? AND state = 'in_flight'",
 	    .move = MOVE_MARK_UNKNOWN,
+	    .op = STORE_OP_SETTLE,
 	    .waits = true,
 	    .patient = true,
 	},
@@ -225,6 +240,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 		    " ON DUPLICATE KEY UPDATE token = token"
 		    " RETURNING record_id, token, window_until <= " NOW "," SETTLED_MS ", location",
 	    .move = MOVE_NONE,
+	    .op = STORE_OP_CLAIM,
 	    .result = RESULT_HOLDER,
 	},
     [STATEMENT_TAKE_NATURAL] =
@@ -240,6 +256,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 		    " AND once_record.token = once_natural_key.token"
 		    " AND once_record.state NOT IN ('released', 'expired'))))",
 	    .move = MOVE_NONE,
+	    .op = STORE_OP_CLAIM,
 	},
     [STATEMENT_SETTLE_NATURAL] =
 	{
@@ -247,6 +264,7 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .text = "UPDATE once_natural_key SET settled_at = " NOW ", location = ?"
 		    " WHERE natural_id = ? AND token = ? AND settled_at IS NULL",
 	    .move = MOVE_NONE,
+	    .op = STORE_OP_SETTLE,
 	    .waits = true,
 	    .patient = true,
 	},
@@ -255,5 +273,6 @@ const struct statement statements[STATEMENT_COUNT] = {
 	    .name = "forget lease",
 	    .text = "DELETE FROM once_lease WHERE token = ?",
 	    .move = MOVE_NONE,
+	    .op = STORE_OP_SETTLE,
 	},
 };

@@ -4,6 +4,7 @@
 #ifndef ONCEWRAP_STORE_STATEMENTS_H
 #define ONCEWRAP_STORE_STATEMENTS_H
 
+#include "metrics/series.h"
 #include "store/record.h"
 
 #include <stdbool.h>
@@ -39,8 +40,9 @@ struct statement {
 	const char *text;
 	enum record_move move;
 	enum statement_result result;
-	bool reads;   /* changes nothing, so that issuing it again leaves no doubt */
-	bool waits;   /* waits for a locked row; the others get 1205 at once */
+	enum metrics_op op; /* as which its time is counted */
+	bool reads;         /* changes nothing, so that issuing it again leaves no doubt */
+	bool waits;         /* waits for a locked row; the others get 1205 at once */
 	bool patient; /* is tried until its deadline, however long the database has been away */
 };
 

@@ -7,6 +7,7 @@
 #define ONCEWRAP_STORE_TROUBLE_H
 
 #include "base/error.h"
+#include "metrics/series.h"
 
 #include <stdbool.h>
 
@@ -19,6 +20,9 @@ enum trouble {
 };
 
 enum trouble trouble_of(unsigned code);
+
+/* As what it is counted. */
+enum metrics_reason trouble_reason(unsigned code);
 
 /* May a statement that ended with this error have been done all the same? */
 bool trouble_leaves_doubt(unsigned code);

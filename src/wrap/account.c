@@ -21,11 +21,6 @@ static const struct passwd *find(const char *user, struct error *error)
 	return account;
 }
 
-int account_check(const char *user, struct error *error)
-{
-	return *user == '\0' || find(user, error) != NULL ? 0 : -1;
-}
-
 static bool is_root(void)
 {
 	return getuid() == 0 || geteuid() == 0;

@@ -14,7 +14,4 @@ int account_become(const char *user, struct error *error);
 /* As whom account_become will have us run. 0, or -1 with *error. */
 int account_ids(const char *user, uid_t *uid, gid_t *gid, struct error *error);
 
-/* Is there such an account ("" counts as one)? 0, or -1 with *error. */
-int account_check(const char *user, struct error *error);
-
 #endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "base/log.h"
 #include "broker/broker.h"
 #include "handler/slot.h"
+#include "metrics/count.h"
 
 #define BLOCK 16384
 
@@ -77,16 +79,20 @@ static uint64_t input_length(const struct params *params)
 	return strtoull(declared, NULL, 10);
 }
 
-/* False: it did not come in time. An input that ends early is the broker's to refuse, by its
- * length. */
-static bool read_input(struct request *request, int64_t timeout)
+/* An input that ends early is the broker's to refuse, by its length. */
+static void read_input(struct request *request, int64_t timeout)
 {
 	int64_t deadline = clock_now() + timeout;
 	uint64_t left = input_length(&request->params);
 	char block[BLOCK];
 	while (left > 0) {
-		if (!await(STDIN_FILENO, POLLIN, deadline))
-			return false;
+		if (!await(STDIN_FILENO, POLLIN, deadline)) {
+			struct error late;
+			error_set(&late, ERROR_LIMIT,
+				  "its body did not arrive within limits.request_timeout");
+			request_end_body(request, &late);
+			return;
+		}
 		ssize_t length =
 		    read(STDIN_FILENO, block, left < sizeof(block) ? (size_t)left : sizeof(block));
 		if (length == -1 && (errno == EINTR || errno == EAGAIN))
@@ -96,14 +102,14 @@ static bool read_input(struct request *request, int64_t timeout)
 		request_add_body(request, block, (size_t)length);
 		left -= (uint64_t)length;
 	}
-	request_end_body(request, true);
-	return true;
+	request_end_body(request, NULL);
 }
 
 /* --- the owner: decides, runs, settles, answers into a pipe --- */
 
 struct owner {
 	int out;
+	bool complains;     /* standard error does not have the handler's words by the log */
 	int64_t reply_left; /* ms that may still be spent waiting for the pipe's reader */
 	bool lost;          /* the front has gone, or takes nothing */
 };
@@ -128,8 +134,9 @@ static int flush_reply(void *context)
 
 static void complain(void *context, const char *text)
 {
-	(void)context;
-	dprintf(STDERR_FILENO, "%s\n", text);
+	const struct owner *owner = context;
+	if (owner->complains)
+		dprintf(STDERR_FILENO, "%s\n", text);
 }
 
 static int reply_descriptor(void *context)
@@ -155,7 +162,9 @@ static void leave_web_server(int err)
 static int own(const struct config *config, struct bell *bell, struct request *request, int out,
 	       int err)
 {
-	struct owner owner = {.out = out, .reply_left = config->limits.reply_timeout};
+	struct owner owner = {.out = out,
+			      .complains = config->log_target != LOG_TARGET_STDERR,
+			      .reply_left = config->limits.reply_timeout};
 	const struct reply reply = {.context = &owner,
 				    .write = write_reply,
 				    .flush = flush_reply,
@@ -172,7 +181,11 @@ static int own(const struct config *config, struct bell *bell, struct request *r
 		log_message(LOG_LEVEL_ERROR, "request", "out of memory");
 	} else {
 		slot_adopt(slots, 0);
+		count_worker_begin();
+		count_worker_request(request_counters(request), true);
 		broker_handle(broker, request, &reply);
+		count_worker_request(METRICS_ROUTE_OTHER, false);
+		count_worker_end();
 	}
 	broker_free(broker);
 	slots_free(slots);
@@ -183,9 +196,47 @@ static int own(const struct config *config, struct bell *bell, struct request *r
 
 struct relay {
 	int from; /* -1: over */
-	int to;
 	uint64_t count;
 };
+
+/* Lines of the log are handed on whole, a write each: the web server's error log has many writers.
+ */
+struct line_relay {
+	int from; /* -1: over */
+	size_t length;
+	char block[2 * PIPE_BUF];
+};
+
+static void write_lines(struct line_relay *relay)
+{
+	const char *at = relay->block;
+	const char *end = at + relay->length;
+	for (const char *newline; (newline = memchr(at, '\n', (size_t)(end - at))) != NULL;
+	     at = newline + 1)
+		(void)write_all(STDERR_FILENO, at, (size_t)(newline + 1 - at), CLOCK_NEVER);
+	relay->length = (size_t)(end - at);
+	memmove(relay->block, at, relay->length);
+}
+
+/* What is no line of the log (a handler's word, by a log elsewhere) may be longer than a line is.
+ */
+static void relay_lines(struct line_relay *relay)
+{
+	size_t room = sizeof(relay->block) - relay->length;
+	ssize_t length = read(relay->from, relay->block + relay->length, room);
+	if (length == -1 && errno == EINTR)
+		return;
+	relay->length += length > 0 ? (size_t)length : 0;
+	write_lines(relay);
+	if (length <= 0 || relay->length == sizeof(relay->block)) {
+		(void)write_all(STDERR_FILENO, relay->block, relay->length, CLOCK_NEVER);
+		relay->length = 0;
+	}
+	if (length > 0)
+		return;
+	close(relay->from);
+	relay->from = -1;
+}
 
 static void end_relay(struct relay *relay)
 {
@@ -201,7 +252,7 @@ static void relay_some(struct relay *relay)
 		return;
 	if (length > 0) {
 		relay->count += (uint64_t)length;
-		if (write_all(relay->to, block, (size_t)length, CLOCK_NEVER) == 0)
+		if (write_all(STDOUT_FILENO, block, (size_t)length, CLOCK_NEVER) == 0)
 			return;
 	}
 	end_relay(relay);
@@ -211,8 +262,8 @@ static void relay_some(struct relay *relay)
  * its reader, the client has gone: the owner learns it by its closed pipe. */
 static uint64_t relay_answer(int out, int err)
 {
-	struct relay output = {.from = out, .to = STDOUT_FILENO};
-	struct relay messages = {.from = err, .to = STDERR_FILENO};
+	struct relay output = {.from = out};
+	struct line_relay messages = {.from = err};
 	while (output.from != -1 || messages.from != -1) {
 		struct pollfd wait[] = {
 		    {.fd = output.from, .events = POLLIN},
@@ -224,7 +275,7 @@ static uint64_t relay_answer(int out, int err)
 		if (wait[0].revents != 0)
 			relay_some(&output);
 		if (wait[1].revents != 0)
-			relay_some(&messages);
+			relay_lines(&messages);
 		if (wait[2].revents != 0 && output.from != -1)
 			end_relay(&output);
 	}
@@ -237,8 +288,9 @@ static int answer(const char *text)
 									      : EX_CANTCREAT;
 }
 
-/* The request is whole: have it served. */
-static int serve(const struct config *config, struct bell *bell, struct request *request)
+/* Have it served; `otherwise` is what is answered where the owner answers nothing. */
+static int serve(const struct config *config, struct bell *bell, struct request *request,
+		 const char *otherwise)
 {
 	int out[2], err[2];
 	if (pipe2(out, O_CLOEXEC) == -1 || pipe2(err, O_CLOEXEC) == -1) {
@@ -263,7 +315,7 @@ static int serve(const struct config *config, struct bell *bell, struct request 
 		return answer(failed);
 	}
 	/* Apache would make an empty answer a 200. */
-	return relay_answer(out[0], err[0]) > 0 ? EXIT_SUCCESS : answer(failed);
+	return relay_answer(out[0], err[0]) > 0 ? EXIT_SUCCESS : answer(otherwise);
 }
 
 int cgi_mode_run(const struct config *config, const char *handler, struct bell *bell)
@@ -273,13 +325,16 @@ int cgi_mode_run(const struct config *config, const char *handler, struct bell *
 	struct error error;
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	prctl(PR_SET_DUMPABLE, config->core_dumps);
 	if (request_prepare(&request, &params, config, handler, &error) != 0) {
 		log_message(LOG_LEVEL_ERROR, "request", "%s", error.message);
 		return answer(failed);
 	}
-	int status = read_input(&request, config->limits.request_timeout)
-			 ? serve(config, bell, &request)
-			 : answer(timed_out);
+	log_set_request(request.id);
+	read_input(&request, config->limits.request_timeout);
+	int status = serve(config, bell, &request,
+			   request.body_state == REQUEST_BODY_CUT ? timed_out : failed);
+	log_set_request(NULL);
 	request_free(&request);
 	return status;
 }

@@ -7,9 +7,12 @@
  * ours; the listening socket is -1, so that instead of accepting another peer it fails.
  * tests/unit/test_fcgi.c fails loudly should a version of the library behave otherwise.
  *
- * What is left to the library, and why that is bearable: parameters of unlimited size, and
- * management records within a request (answered into 64 bytes). Both cost at most this process, and
- * only a peer that may run any handler anyway can send them.
+ * What is left to the library, and why that is bearable: parameters of unlimited size, or whose
+ * lengths add up to more than an int; management records within a request, answered into 64 bytes,
+ * which repeated names overflow; padding behind BEGIN_REQUEST or behind the empty PARAMS, which it
+ * reads as the next record; an empty record of another request's id, after which it drops the next
+ * one. Each costs at most this process or this request, no web server sends them, and only a peer
+ * that may run any handler anyway can.
  */
 #include <config.h>
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +13,15 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "broker/bell.h"
+#include "broker/outage.h"
 #include "config/load.h"
+#include "doctor/host.h"
 #include "handler/spawn.h"
 #include "wrap/account.h"
 #include "wrap/cgi_mode.h"
+#include "wrap/counters.h"
 #include "wrap/listener.h"
 #include "wrap/options.h"
-#include "wrap/places.h"
 #include "wrap/supervisor.h"
 
 /* A descriptor opened later must not become 0, 1 or 2, where a stray message would be written into
@@ -39,35 +40,43 @@ static int fail(int status, const struct error *error)
 	return status;
 }
 
-/* Without it handlers end well all the same, found out by looking again and again. */
-static const char no_pidfd[] =
-    "pidfd_open(2) is refused (Linux before 5.3, or a container's seccomp filter): a worker whose "
-    "handler runs looks every 10 ms whether it has ended; allow that call";
-
-/* Is what the configuration names beyond itself there? Each thing that is not is told. */
-static bool check_surroundings(const struct config *config, const char *handler)
+/* A file name may come from anybody: nothing of it shall reach a terminal that the terminal acts
+ * on. */
+static void tell(const char *before, const char *text)
 {
-	char *problems = places_check(config, handler);
-	bool good = problems != NULL && *problems == '\0';
-	fputs(problems != NULL ? problems : "out of memory\n", stderr);
-	free(problems);
-	struct error error;
-	if (account_check(config->user, &error) != 0) {
-		fprintf(stderr, "%s\n", error.message);
-		good = false;
+	fputs(before, stderr);
+	for (; *text != '\0'; text++)
+		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
+}
+
+/* What the checks find beyond the configuration itself, told where it is not good. */
+static bool check_surroundings(const struct options *options, const struct config *config)
+{
+	struct findings findings = {0};
+	struct host host;
+	host_init(&host, options_is_fileless(options) ? NULL : options_file(options), config,
+		  options->handler);
+	for (size_t i = 0; i < host_check_count; i++)
+		host_examine(&host, &host_checks[i], &findings);
+	for (size_t i = 0; i < findings.count; i++) {
+		const struct finding *finding = &findings.items[i];
+		if (finding->level == FINDING_OK || finding->reason == NULL)
+			continue;
+		tell(finding->level == FINDING_FAIL ? "" : "warning: ", finding->reason);
+		if (finding->cure != NULL)
+			tell("; run: ", finding->cure);
+		fputc('\n', stderr);
 	}
-	if (*config->socket_group != '\0' && getgrnam(config->socket_group) == NULL) {
-		fprintf(stderr, "socket_group: there is no group \"%s\"\n", config->socket_group);
-		good = false;
-	}
-	if (!spawn_gives_pidfd())
-		fprintf(stderr, "warning: %s\n", no_pidfd);
+	if (findings.failed)
+		fputs("out of memory\n", stderr);
+	bool good = !findings.failed && findings_worst(&findings, 0) != FINDING_FAIL;
+	findings_free(&findings);
 	return good;
 }
 
 static int check(const struct options *options, const struct config *config)
 {
-	if (!check_surroundings(config, options->handler))
+	if (!check_surroundings(options, config))
 		return EX_CONFIG;
 	printf("configuration %s is good: %zu route%s\n", options_file(options),
 	       config->route_count, config->route_count == 1 ? "" : "s");
@@ -77,13 +86,13 @@ static int check(const struct options *options, const struct config *config)
 /* What can be told before the first request is told now, and not by that request. */
 static bool is_ready(const struct options *options, const struct config *config)
 {
-	char *problems = places_check(config, options->handler);
+	char *problems = host_obstacles(config, options->handler);
 	bool ready = problems != NULL && *problems == '\0';
 	if (!ready)
 		options_log_problems("start", problems);
 	free(problems);
 	if (ready && !spawn_gives_pidfd())
-		log_message(LOG_LEVEL_WARNING, "start", "%s", no_pidfd);
+		log_message(LOG_LEVEL_WARNING, "start", "%s", host_no_pidfd);
 	return ready;
 }
 
@@ -134,7 +143,7 @@ static int open_listener(const struct options *options, const struct config *con
  * NULL: none. */
 static struct bell *hang_bell(const struct config *config, bool is_pool)
 {
-	struct bell_owner owner;
+	struct shared_owner owner;
 	struct error error;
 	if (account_ids(config->user, &owner.user, &owner.group, &error) != 0)
 		return NULL; /* account_become will say why nothing comes of it */
@@ -170,17 +179,21 @@ static int serve(const struct options *options, struct config *config)
 	struct error error;
 	struct listener listener;
 	struct bell *bell = NULL;
-	log_open(config->log_target, config->log_level);
+	log_open(config->log_target, config->log_socket, config->log_level);
 	int status = open_listener(options, config, &listener);
 	bool is_pool = status == 0 && listener.fd != -1;
-	if (status == 0)
+	if (status == 0) {
 		bell = hang_bell(config, is_pool);
+		counters_open(config, is_pool);
+		counters_number(config);
+	}
 	if (status == 0 && account_become(config->user, &error) != 0)
 		status = fail(EX_NOPERM, &error);
 	if (status != 0) {
 		listener_remove(&listener);
 		config_free(config);
 	} else if (is_pool) {
+		outage_share();
 		status = supervisor_run(options, config, &listener, bell);
 	} else {
 		status = serve_cgi(options, config, bell);
@@ -225,6 +238,8 @@ int main(int argc, char **argv)
 	int status = EXIT_SUCCESS;
 	if (options.task == TASK_HELP)
 		options_help(stdout);
+	else if (options.task == TASK_COMPLETION_TABLE)
+		options_completion_table(stdout);
 	else if (options.task == TASK_VERSION)
 		puts(PACKAGE_STRING);
 	else

@@ -26,19 +26,19 @@ enum {
 	OPTION_VERSION
 };
 
-/* The one table: the parser and --help walk it. */
+static const char named_file[] = "FILE";
+
+/* The one table: the parser, --help and the completion of the shell walk it. */
 static const struct description {
 	int code; /* its letter, or a number above all letters */
 	const char *name;
-	const char *argument; /* NULL: none */
+	const char *argument; /* NULL: none; named_file: the name of one */
 	const char *help;
 } descriptions[] = {
-    {'c', "config", "FILE", "configuration file (" DEFAULT_CONFIG ")"},
-    {OPTION_HANDLER, "handler", "FILE",
-     "run this program for every request, whatever script is asked for"},
-    {OPTION_WORKERS, "workers", "N", "number of worker processes, in place of the configured one"},
-    {OPTION_LISTEN, "listen", "ADDRESS",
-     "socket path, HOST:PORT or [IPV6]:PORT, in place of the configured one"},
+    {'c', "config", named_file, "configuration file (" DEFAULT_CONFIG ")"},
+    {OPTION_HANDLER, "handler", named_file, "for every request, run this program"},
+    {OPTION_WORKERS, "workers", "N", "number of workers, in place of the configured one"},
+    {OPTION_LISTEN, "listen", "ADDRESS", "serve at a socket path, HOST:PORT or [IPV6]:PORT"},
     {OPTION_CHECK, "check", NULL, "check the configuration and exit"},
     {OPTION_PRINT, "print-config", NULL, "print every setting as it is in force and exit"},
     {OPTION_HELP, "help", NULL, "print this help and exit"},
@@ -127,6 +127,11 @@ int options_parse(struct options *options, int count, char **arguments)
 	char letters[2 * DESCRIPTIONS + 1];
 	describe(table, letters);
 	*options = (struct options){0};
+	/* No option, so that it is in nobody's way where a name is cut short. */
+	if (count == 2 && strcmp(arguments[1], "--completion-table") == 0) {
+		options->task = TASK_COMPLETION_TABLE;
+		return 0;
+	}
 	int code;
 	while ((code = getopt_long(count, arguments, letters, table, NULL)) != -1)
 		if (take(options, code) != 0)
@@ -162,10 +167,15 @@ static int spool_anywhere(struct config *config)
 		       directory != NULL && *directory == '/' ? directory : "/tmp");
 }
 
+bool options_is_fileless(const struct options *options)
+{
+	return options->config == NULL && options->handler != NULL &&
+	       access(DEFAULT_CONFIG, F_OK) == -1 && errno == ENOENT;
+}
+
 struct config *options_load(const struct options *options, char **problems)
 {
-	bool fileless = options->config == NULL && options->handler != NULL &&
-			access(DEFAULT_CONFIG, F_OK) == -1 && errno == ENOENT;
+	bool fileless = options_is_fileless(options);
 	struct config *config;
 	int failed = 0;
 	if (fileless) {
@@ -217,9 +227,23 @@ void options_help(FILE *out)
 		else
 			fprintf(out, "      %-18s %s\n", name, description->help);
 	}
-	fputs("\nThe socket is the one handed over by the service manager or as descriptor 0, else "
-	      "the configured\n"
-	      "one; run by a web server as a CGI program, it serves that one request. See "
-	      "oncewrap(8).\n",
+	fputs("\nThe socket is the one handed over by the service manager or as descriptor 0,\n"
+	      "else the configured one; run by a web server as a CGI program, it serves that\n"
+	      "one request. See oncewrap(8).\n",
 	      out);
+}
+
+void options_completion_table(FILE *out)
+{
+	for (size_t i = 0; i < DESCRIPTIONS; i++) {
+		const struct description *description = &descriptions[i];
+		const char *argument = description->argument;
+		char letter[3] = "-";
+		if (description->code < OPTION_HANDLER)
+			letter[1] = (char)description->code;
+		fprintf(out, "option\t%s\t--%s\t%s\n", letter, description->name,
+			argument == NULL         ? "none"
+			: argument == named_file ? "file"
+						 : "text");
+	}
 }

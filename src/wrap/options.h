@@ -9,7 +9,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum options_task { TASK_SERVE, TASK_CHECK, TASK_PRINT_CONFIG, TASK_HELP, TASK_VERSION };
+enum options_task {
+	TASK_SERVE,
+	TASK_CHECK,
+	TASK_PRINT_CONFIG,
+	TASK_HELP,
+	TASK_VERSION,
+	TASK_COMPLETION_TABLE, /* for the shell: admin/completion/oncewrap */
+};
 
 struct options {
 	enum options_task task;
@@ -25,6 +32,9 @@ int options_parse(struct options *options, int count, char **arguments);
 /* The file that is read: --config or the default. */
 const char *options_file(const struct options *options);
 
+/* Is there no file, nor need of one? */
+bool options_is_fileless(const struct options *options);
+
 /* The configuration, with what the command line says put over it. Without any file, --handler has
  * the defaults, with bodies spooled where temporary files go. As config_load: NULL and *problems
  * (owned by the caller, as in every case). */
@@ -34,5 +44,8 @@ struct config *options_load(const struct options *options, char **problems);
 void options_log_problems(const char *event, char *problems);
 
 void options_help(FILE *out);
+
+/* A line an option, tabs between: "option -c --config file". */
+void options_completion_table(FILE *out);
 
 #endif

@@ -17,9 +17,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "config/load.h"
+#include "doctor/host.h"
+#include "wrap/counters.h"
 #include "wrap/crew.h"
 #include "wrap/notify.h"
-#include "wrap/places.h"
 
 /* Reloads that come faster than requests end leave several crews; beyond this a reload has to wait.
  */
@@ -80,7 +81,7 @@ static struct config *load(const struct options *options)
 	struct config *config = options_load(options, &problems);
 	if (config != NULL) {
 		free(problems);
-		problems = places_check(config, options->handler);
+		problems = host_obstacles(config, options->handler);
 		if (problems == NULL || *problems != '\0') {
 			config_free(config);
 			config = NULL;
@@ -116,6 +117,8 @@ static const char *describe(const struct config *config, char extent[EXTENT_LENG
 
 static void replace_crew(struct supervisor *supervisor, struct config *config)
 {
+	counters_refresh();
+	counters_number(config);
 	struct crew *crew =
 	    crew_new(config, supervisor->options->handler, supervisor->listener, supervisor->bell);
 	if (crew == NULL) {
@@ -126,7 +129,7 @@ static void replace_crew(struct supervisor *supervisor, struct config *config)
 	}
 	struct crew *old = supervisor->crews[0];
 	log_restart_needed(crew_config(old), config);
-	log_open(config->log_target, config->log_level);
+	log_open(config->log_target, config->log_socket, config->log_level);
 	memmove(&supervisor->crews[1], &supervisor->crews[0],
 		supervisor->count * sizeof(supervisor->crews[0]));
 	supervisor->crews[0] = crew;

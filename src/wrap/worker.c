@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "broker/broker.h"
+#include "metrics/count.h"
 #include "wrap/fcgi.h"
 #include "wrap/lobby.h"
 
@@ -29,11 +30,9 @@ static void read_body(struct fcgi *fcgi, struct request *request)
 		length = fcgi_read(fcgi, block, sizeof(block));
 		request_add_body(request, block, length);
 	} while (length == sizeof(block));
-	struct error error;
-	bool whole = fcgi_read_end(fcgi, &error);
-	if (!whole && error.kind == ERROR_LIMIT)
-		log_message(LOG_LEVEL_WARNING, "peer", "request dropped: %s", error.message);
-	request_end_body(request, whole);
+	struct error why;
+	bool whole = fcgi_read_end(fcgi, &why);
+	request_end_body(request, whole ? NULL : &why);
 }
 
 /* Read the request to its end, have it answered, end it. */
@@ -42,6 +41,7 @@ static void serve(const struct worker *worker, struct broker *broker, struct fcg
 	struct params params;
 	struct request request;
 	struct error error;
+	count_worker_state(WORKER_READING);
 	if (fcgi_begin(fcgi, fd, &params, &error) != 0) {
 		log_message(LOG_LEVEL_WARNING, "peer", "request dropped: %s", error.message);
 		return;
@@ -54,10 +54,14 @@ static void serve(const struct worker *worker, struct broker *broker, struct fcg
 		fcgi_end(fcgi, 0);
 		return;
 	}
+	count_worker_request(request_counters(&request), true);
+	log_set_request(request.id);
 	read_body(fcgi, &request);
 	int app_status = broker_handle(broker, &request, reply);
-	request_free(&request);
 	fcgi_end(fcgi, app_status);
+	log_set_request(NULL);
+	request_free(&request);
+	count_worker_request(METRICS_ROUTE_OTHER, false);
 }
 
 /* Which signals end a worker is known by the lobby alone: they stay blocked, so that none ever
@@ -80,7 +84,9 @@ int worker_run(const struct worker *worker)
 	/* Should the supervisor be killed, its workers still finish what they have in hand. */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) == -1 || getppid() != worker->supervisor)
 		return EXIT_SUCCESS;
+	prctl(PR_SET_DUMPABLE, worker->config->core_dumps);
 	slot_adopt(worker->slots, worker->index);
+	count_worker_begin();
 
 	int status = EX_SOFTWARE;
 	const struct config_limits *limits = &worker->config->limits;
@@ -104,8 +110,11 @@ int worker_run(const struct worker *worker)
 	if (lobby == NULL)
 		goto out;
 	int fd;
-	while ((fd = lobby_next(lobby)) != -1)
+	while ((fd = lobby_next(lobby)) != -1) {
 		serve(worker, broker, fcgi, fd);
+		count_worker_state(WORKER_IDLE);
+	}
+	count_worker_state(WORKER_LEAVING);
 	status = EXIT_SUCCESS;
 out:
 	if (status != EXIT_SUCCESS)
@@ -114,5 +123,6 @@ out:
 	lobby_free(lobby);
 	broker_free(broker);
 	fcgi_free(fcgi);
+	count_worker_end();
 	return status;
 }

@@ -75,9 +75,17 @@ other() {
 		once-list|--state=unknown,|"" is none of in_flight
 		once-list|more|"more": takes no arguments
 		once-list|-x|invalid option -- 'x'
-		once-migrate||say one of: status, up
-		once-migrate|down|"down" is none of: status, up
-		once-migrate|status up|say one of: status, up
+		once-migrate||say one of: status, plan, up
+		once-migrate|down|"down" is none of: status, plan, up
+		once-migrate|status up|say one of: status, plan, up
+		once-migrate|mark|mark: say the number of a migration
+		once-migrate|mark 0|mark: say the number of a migration
+		once-migrate|plan --host=x|plan: has no use for --host
+		once-migrate|grants -j|grants: prints no list that options could shape
+		once-doctor|more|"more": takes no arguments
+		once-doctor|-o csv|"csv" is none of human, json, nagios
+		once-doctor|--only=handlers,nothing|"nothing" is none of configuration, config_file
+		once-doctor|--only=|"" is none of configuration
 		once-migrate|up -j|up: prints no list that options could shape
 		once-migrate|up --full|up: prints no list that options could shape
 		once-migrate|status --columns=size|"size" is none of version, file, state
@@ -199,10 +207,10 @@ unread() {
 	configuration 'database = "nowhere";' | sed "s,$HERE/accounts.cnf,$(<"$HERE/name")," >"$HERE/other.conf"
 	sql <<<'GRANT ALL ON nowhere.* TO everything@localhost'
 	ends 78 other once-list
-	told 'then run: once-migrate up'
+	told "then run: once-migrate --config=$HERE/other.conf up"
 	sql <<<'CREATE DATABASE nowhere'
 	ends 78 other once-list
-	told 'run: once-migrate up'
+	told "run: once-migrate --config=$HERE/other.conf up"
 	ends 1 other once-migrate status
 	sql <<<'DROP DATABASE nowhere'
 }

@@ -150,8 +150,8 @@ hostile_records() {
 @test 'JSON gives numbers as numbers, what is not known as null, and every field always' {
 	record "id=x'$(printf 'ab%.0s' {1..32})'"
 	ends 0 list -j
-	same fields "'$(printf 'ab%.0s' {1..32})' 'complete' 1 201 17 4711 True False None" \
-		"$(fields id state attempt status size pid kept key_truncated lease_until_epoch)"
+	same fields "'$(printf 'ab%.0s' {1..32})' 'complete' 1 201 17 4711 True False None None" \
+		"$(fields id state attempt status size pid kept key_truncated lease_until_epoch stale)"
 	no_records
 	record "state='in_flight'" status=NULL settled_at=NULL 'flags=0'
 	ends 0 list --output=json
@@ -248,7 +248,8 @@ hostile_records() {
 	done
 	ends 0 list --no-header --columns=key --limit=2
 	same cut '3 2' "$(xargs <"$HERE/out")"
-	same told 'once-list: there are more than the 2 listed; --limit=0 lists all' "$(<"$HERE/err")"
+	told 'once-list: there are more than the 2 listed; --limit=0 lists all, --after='
+	same 'one line' 1 "$(wc -l <"$HERE/err")"
 	ends 0 list --no-header --columns=key --limit=3
 	same whole '3 2 1' "$(xargs <"$HERE/out")"
 	same 'nothing to tell' '' "$(<"$HERE/err")"

@@ -30,7 +30,7 @@ column() {
 	ends 1 migrate status
 	same header 'VERSION FILE STATE CHECKSUM APPLIED_AT APPLIED_BY' "$(head -n 1 "$HERE/out" | xargs)"
 	grep -q " $(newest) *pending " "$HERE/out"
-	told 'run: once-migrate up'
+	told "run: once-migrate --config=$CONFIG up"
 	same 'nothing was made' '' "$(sql <<<'SHOW TABLES')"
 }
 
@@ -156,4 +156,155 @@ asks() {
 	record
 	ends 0 migrate status
 	ends 0 list
+}
+
+@test 'plan prints what up would do, as SQL that does it, and changes nothing' {
+	ends 0 migrate plan
+	same 'nothing was made' '' "$(sql <<<'SHOW TABLES')"
+	sql <"$HERE/out"
+	ends 0 migrate status
+	same 'by whom' "$(id -un)@$(uname -n)" "$(column applied_by)"
+	ends 0 migrate verify
+	ends 0 migrate plan
+	same 'nothing more' '-- nothing is pending' "$(<"$HERE/out")"
+	sql <<<'UPDATE once_schema SET dirty = TRUE'
+	ends 78 migrate plan
+	same 'no SQL' '' "$(<"$HERE/out")"
+}
+
+@test 'verify finds each difference, its statement takes it away, and a site'\''s own index is none' {
+	migrate up
+	ends 0 migrate verify --no-header
+	same 'no difference' '' "$(<"$HERE/out")"
+	sql <<-'SQL'
+		ALTER TABLE once_record DROP KEY once_record_tenant, MODIFY COLUMN tenant VARBINARY(100) NOT NULL,
+			DROP CONSTRAINT once_record_attempt, ADD COLUMN note TEXT NULL, ADD KEY site (created_at);
+		ALTER TABLE once_lease ENGINE=Aria;
+		DROP TABLE once_audit
+	SQL
+	ends 1 migrate verify --no-header
+	same differences 5 "$(wc -l <"$HERE/out")"
+	ends 1 migrate verify -j
+	python3 -c 'import json, sys
+for line in open(sys.argv[1]):
+    print(json.loads(line)["cure"] + ";")' "$HERE/out" | sql
+	ends 0 migrate verify
+}
+
+@test 'verify and mark hide no table and leave none: records stay, and are seen' {
+	tables
+	record
+	ends 0 migrate verify
+	ends 0 migrate mark 1
+	same records 1 "$(sql <<<'SELECT COUNT(*) FROM once_record')"
+	ends 0 list --no-header
+	same listed 1 "$(wc -l <"$HERE/out")"
+}
+
+@test 'mark records a migration that is whole, and refuses one that is not or is not ours' {
+	migrate up
+	sql <<<"UPDATE once_schema SET dirty = TRUE, checksum = REPEAT('x', 32)"
+	ends 0 migrate mark 1
+	same said 'marked 1 as applied' "$(<"$HERE/out")"
+	ends 0 migrate status
+	sql <<<'UPDATE once_schema SET dirty = TRUE; ALTER TABLE once_record DROP KEY once_record_tenant'
+	ends 78 migrate mark 1
+	told "nothing is marked; run: once-migrate --config=$CONFIG verify -o wide"
+	same 'still' dirty "$(column state)"
+	sql <<<'ALTER TABLE once_record ADD KEY once_record_tenant (tenant, created_at)'
+	ends 0 migrate mark 1
+	ends 78 migrate mark 4711
+	told 'has no migration 4711'
+}
+
+@test 'mark records tables that were made by hand' {
+	local file
+	for file in "$srcdir"/sql/[0-9]*.sql; do
+		sql <"$file"
+	done
+	ends 1 migrate status
+	ends 0 migrate mark 1
+	ends 0 migrate status
+}
+
+@test 'wait ends when another one has migrated, and says 75 when nobody does' {
+	ends 75 migrate wait --timeout=1
+	told 'the schema is older than this build'
+	migrate wait --timeout=60 >"$HERE/wait" 2>&1 3>&- &
+	wait_until 20 grep -q 'State.*[SR]' "/proc/$!/status"
+	migrate up
+	wait $!
+	ends 0 migrate wait --timeout=1
+	sql <<<"INSERT INTO once_schema VALUES (9999, '9999-future.sql', REPEAT('x', 32), FALSE, UTC_TIMESTAMP(6), 'bob')"
+	ends 78 migrate wait --timeout=60
+}
+
+@test 'wait also waits for a database that is still to come up' {
+	migrate up
+	mariadb_stop
+	ends 69 migrate wait --timeout=1
+	migrate wait --timeout=60 2>"$HERE/wait" 3>&- &
+	local waiting=$!
+	wait_until 20 test -s "$HERE/wait"
+	mariadb_restart
+	wait $waiting
+}
+
+@test 'grants prints the rights of sql/grants.sql for the accounts and the database of this place, and no password' {
+	tables
+	ends 0 migrate grants
+	same 'no password' 0 "$(grep -c secret "$HERE/out")"
+	same 'no account is made' 0 "$(grep -v '^--' "$HERE/out" | grep -ci 'create user\|identified')"
+	for account in oncewrap oncewrap-admin oncewrap-migrate; do
+		sql <<<"SHOW GRANTS FOR '$account'@localhost" | sort >"$HERE/before"
+		sql <<<"REVOKE ALL, GRANT OPTION FROM '$account'@localhost"
+		mariadb_sql <"$HERE/out"
+		same "rights of $account" "$(<"$HERE/before")" "$(sql <<<"SHOW GRANTS FOR '$account'@localhost" | sort)"
+	done
+	# Another name of database and user, another host; what has no group has no account.
+	printf '[wrap]\nuser = web%%x\npassword = secret\n' >"$HERE/other.cnf"
+	chmod 600 "$HERE/other.cnf"
+	configuration 'database = "o_w"; option_group = "wrap";' | sed 's,accounts.cnf,other.cnf,' >"$HERE/other.conf"
+	ends 0 "$builddir/once-migrate" --config "$HERE/other.conf" grants --host=10.%
+	grep -qF "GRANT SELECT, INSERT, UPDATE, DELETE ON \`o_w\`.once_record TO 'web%x'@'10.%';" "$HERE/out"
+	same 'other accounts' 0 "$(grep -c oncewrap- "$HERE/out")"
+	# Without an option file the socket tells who serves; people are let in as themselves.
+	{
+		configuration | sed /option_file/d
+		echo 'user = "www-data";'
+	} >"$HERE/socket.conf"
+	ends 0 "$builddir/once-migrate" --config "$HERE/socket.conf" grants
+	grep -qF "GRANT SELECT, INSERT, UPDATE, DELETE ON \`oncewrap\`.once_record TO 'www-data'@'localhost';" "$HERE/out"
+	same 'other accounts' 0 "$(grep -c oncewrap- "$HERE/out")"
+	chmod 644 "$HERE/other.cnf"
+	ends 78 "$builddir/once-migrate" --config "$HERE/other.conf" grants
+	told 'lets others read it'
+}
+
+@test '-q tells what is wrong only, up -n is plan, and -v tells whom it has reached' {
+	ends 1 migrate -q status
+	same 'no list' '' "$(<"$HERE/out")"
+	told "run: once-migrate --config=$CONFIG up"
+	ends 0 migrate plan
+	cp "$HERE/out" "$HERE/plan"
+	ends 0 migrate up --dry-run
+	same plan "$(grep -v applied_by "$HERE/plan" | grep -c .)" "$(grep -v applied_by "$HERE/out" | grep -c .)"
+	ends 1 migrate -q status
+	ends 0 migrate up -q
+	same 'nothing to tell' '' "$(cat "$HERE/out" "$HERE/err")"
+	ends 0 migrate -q status
+	same 'no list' '' "$(<"$HERE/out")"
+	ends 0 migrate -q verify
+	same 'no list' '' "$(<"$HERE/out")"
+	ends 0 migrate status -v
+	told 'once-migrate: connected in 0.'
+	told 'account oncewrap-migrate, no TLS'
+	for verb in status plan verify wait grants 'mark 1'; do
+		# shellcheck disable=SC2086
+		ends 64 migrate -n $verb
+		told 'has no use for --dry-run'
+	done
+	sql <<<'ALTER TABLE once_lease ADD COLUMN more INT NOT NULL'
+	ends 1 migrate -q verify
+	same 'no list' '' "$(<"$HERE/out")"
 }

@@ -10,16 +10,16 @@
 
 : "${srcdir:=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)}" "${builddir:=$PWD}"
 
-# setting_begin: the server, the accounts, the configuration $CONFIG. No tables yet.
+# setting_begin [SERVER-OPTION...]: the server, the accounts, the configuration $CONFIG. No tables yet.
 setting_begin() {
 	HERE=$(mktemp -d "${TMPDIR:-/tmp}/oncewrap-admin.XXXXXX")
 	CONFIG=$HERE/oncewrap.conf
 	export HERE CONFIG
 	chmod 755 "$HERE"
-	mariadb_start "$HERE/db" || return 1
+	mariadb_start "$HERE/db" "$@" || return 1
 	# What it says of tables has to wait until there are some.
 	grants --force 2>/dev/null
-	for group in oncewrap oncewrap-admin oncewrap-migrate; do
+	for group in oncewrap oncewrap-admin oncewrap-migrate oncewrap-metrics; do
 		printf '[%s]\nuser = %s\npassword = secret\n' "$group" "$group"
 	done >"$HERE/accounts.cnf"
 	chmod 600 "$HERE/accounts.cnf"
@@ -53,6 +53,10 @@ tables() {
 
 list() {
 	"$builddir/once-list" --config "$CONFIG" "$@"
+}
+
+show() {
+	"$builddir/once-show" --config "$CONFIG" "$@"
 }
 
 migrate() {
@@ -101,6 +105,36 @@ records() {
 # no_records: the table emptied, so that a test sees its own only.
 no_records() {
 	sql <<<'DELETE FROM once_record; DELETE FROM once_lease'
+}
+
+# at_terminal SCRIPT FILE COMMAND...: the command at a terminal of its own. The script is lines of "TEXT TO WAIT FOR|WHAT
+# TO TYPE"; what was seen is in the file. 99: silent for a minute; 98: ended by a signal.
+at_terminal() {
+	python3 - "$@" <<-'PY'
+		import os, pty, select, sys
+		script, out, *command = sys.argv[1:]
+		pid, terminal = pty.fork()
+		if pid == 0:
+		    os.execvp(command[0], command)
+		steps = [line.split("|") for line in script.splitlines()]
+		seen = b""
+		while True:
+		    ready, _, _ = select.select([terminal], [], [], 60)
+		    if not ready:
+		        sys.exit(99)
+		    try:
+		        data = os.read(terminal, 4096)
+		    except OSError:
+		        break
+		    if not data:
+		        break
+		    seen += data
+		    if steps and steps[0][0].encode() in seen:
+		        os.write(terminal, steps.pop(0)[1].encode().decode("unicode_escape").encode())
+		open(out, "wb").write(seen.replace(b"\r", b""))
+		status = os.waitpid(pid, 0)[1]
+		sys.exit(os.waitstatus_to_exitcode(status) if not os.WIFSIGNALED(status) else 98)
+	PY
 }
 
 # ends STATUS COMMAND...: it ends with that exit status; what it printed is in $HERE/out and $HERE/err.

@@ -23,6 +23,7 @@
 /* Shared with the proxy's process. */
 struct proxy_orders {
 	atomic_uint harm;
+	atomic_uint spared; /* executions before it is done */
 	atomic_uint code;
 	atomic_uint connections;
 	atomic_uint executions;
@@ -32,7 +33,7 @@ struct proxy_orders {
 /* The client/server protocol: a packet is a length of three bytes, a sequence number, and that many
  * bytes. */
 enum { HEADER = 4 };
-enum { COM_STMT_PREPARE = 0x16, COM_STMT_EXECUTE = 0x17 };
+enum { COM_QUERY = 0x03, COM_STMT_PREPARE = 0x16, COM_STMT_EXECUTE = 0x17 };
 enum { OK_MARK = 0x00, EOF_MARK = 0xfe, ERROR_MARK = 0xff, EOF_LONGEST = 8 };
 
 /* What was read from one side and not yet dealt with. */
@@ -93,6 +94,28 @@ static void take(struct side *side, size_t length)
 	side->length -= length;
 }
 
+static bool is_execution(const struct side *client, size_t length)
+{
+	static const char commit[] = {COM_QUERY, 'C', 'O', 'M', 'M', 'I', 'T'};
+	if (client->data[HEADER] == COM_STMT_EXECUTE)
+		return true;
+	return length == HEADER + sizeof(commit) &&
+	       memcmp(client->data + HEADER, commit, sizeof(commit)) == 0;
+}
+
+/* The harm to be done to this execution. */
+static enum proxy_harm next_harm(struct proxy_orders *orders)
+{
+	orders->executions++;
+	if (orders->harm == PROXY_NONE)
+		return PROXY_NONE;
+	if (orders->spared > 0) {
+		orders->spared--;
+		return PROXY_NONE;
+	}
+	return atomic_exchange(&orders->harm, PROXY_NONE);
+}
+
 /* false: the connection is to break. */
 static bool pass_requests(struct session *session)
 {
@@ -102,9 +125,8 @@ static bool pass_requests(struct session *session)
 		bool command = length > HEADER && client->data[3] == 0;
 		if (command && client->data[HEADER] == COM_STMT_PREPARE)
 			session->orders->preparations++;
-		if (command && client->data[HEADER] == COM_STMT_EXECUTE) {
-			session->orders->executions++;
-			session->harm = atomic_exchange(&session->orders->harm, PROXY_NONE);
+		if (command && is_execution(client, length)) {
+			session->harm = next_harm(session->orders);
 			session->packets = 0;
 			session->row = false;
 			if (session->harm == PROXY_LOSE_REQUEST)
@@ -248,7 +270,13 @@ void proxy_stop(struct proxy *proxy)
 
 void proxy_harm(struct proxy *proxy, enum proxy_harm harm, unsigned code)
 {
+	proxy_harm_later(proxy, 0, harm, code);
+}
+
+void proxy_harm_later(struct proxy *proxy, unsigned spared, enum proxy_harm harm, unsigned code)
+{
 	proxy->orders->code = code;
+	proxy->orders->spared = spared;
 	proxy->orders->harm = harm;
 }
 

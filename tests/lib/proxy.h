@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * A process between a client and MariaDB that passes every byte on, until it is told to do harm to
- * the next execution of a prepared statement (COM_STMT_EXECUTE): what a network, a dying server or
- * a Galera node can do to it. The harm is done once.
+ * an execution of a prepared statement (COM_STMT_EXECUTE), or to a COMMIT: what a network, a dying
+ * server or a Galera node can do to it. The harm is done once.
  */
 #ifndef ONCEWRAP_TESTS_LIB_PROXY_H
 #define ONCEWRAP_TESTS_LIB_PROXY_H
@@ -30,6 +30,8 @@ void proxy_stop(struct proxy *proxy);
 
 /* Do this to the next execution; `code` is the error number of PROXY_FAIL_END. */
 void proxy_harm(struct proxy *proxy, enum proxy_harm harm, unsigned code);
+/* ... when `spared` of them have passed. */
+void proxy_harm_later(struct proxy *proxy, unsigned spared, enum proxy_harm harm, unsigned code);
 
 /* Still to be done? */
 int proxy_is_armed(const struct proxy *proxy);

@@ -122,6 +122,7 @@ web_main_apache() {
 	*-proxypass | *-sethandler) modules+=' proxy proxy_fcgi' ;;
 	*-fcgid) modules+=' fcgid' ;;
 	*-cgi) modules+=' cgid' ;;
+	*-metrics | *-status) modules+=' cgid authz_host' ;;
 	esac
 	mkdir -p "$WEB/run/$1"
 	for module in $modules; do
@@ -285,7 +286,7 @@ store_begin() {
 		CREATE OR REPLACE USER shop@localhost IDENTIFIED BY 'shop';
 		GRANT SELECT, INSERT ON shop.* TO shop@localhost;
 	SQL
-	for group in oncewrap oncewrap-admin oncewrap-migrate; do
+	for group in oncewrap oncewrap-admin oncewrap-migrate oncewrap-metrics; do
 		printf '[%s]\nuser=%s\npassword=once\n' "$group" "$group"
 	done >"$WEB/etc/mariadb.cnf"
 	printf '[client]\nuser=shop\npassword=shop\nsocket=%s\n' "$MARIADB_SOCKET" >"$WEB/etc/shop.cnf"

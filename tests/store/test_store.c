@@ -9,8 +9,9 @@
 int main(void)
 {
 	TCase *(*const themes[])(void) = {
-	    claim_tests, takeover_tests, settle_tests, glance_tests, natural_tests, renewal_tests,
-	    lost_tests,  refused_tests,  race_tests,   table_tests,  schema_tests,
+	    claim_tests,   takeover_tests, settle_tests,  glance_tests, natural_tests,
+	    renewal_tests, lost_tests,     refused_tests, race_tests,   table_tests,
+	    schema_tests,  change_tests,   query_tests,   purge_tests,
 	};
 	Suite *suite = suite_create("store");
 	for (size_t i = 0; i < sizeof(themes) / sizeof(themes[0]); i++) {

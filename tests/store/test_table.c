@@ -104,10 +104,11 @@ static const struct {
 	const char *table;
 	const char *indexes;
 } tables[] = {
-    {"once_record", "PRIMARY(id) once_record_expiry(expires_at) "
-		    "once_record_lease(state,lease_until) once_record_tenant(tenant,created_at)"},
+    {"once_record", "PRIMARY(id) once_record_expiry(state,expires_at,id,route) "
+		    "once_record_key(key_text) once_record_tenant(tenant,created_at)"},
     {"once_lease", "PRIMARY(token)"},
-    {"once_natural_key", "PRIMARY(natural_id) once_natural_key_window(window_until)"},
+    {"once_natural_key", "PRIMARY(natural_id) once_natural_key_record(record_id) "
+			 "once_natural_key_window(window_until)"},
     {"once_audit", "PRIMARY(entry) once_audit_record(record_id,done_at)"},
     {"once_maintenance", "PRIMARY(task)"},
     {"once_schema", "PRIMARY(version)"},
@@ -213,7 +214,7 @@ static void fill_table(void)
 		     where(&claim));
 	/* until the server has swept what it still takes for records in flight */
 	while (strcmp(database_column(8, "EXPLAIN SELECT token FROM once_record"
-					 " FORCE INDEX (once_record_lease)"
+					 " FORCE INDEX (once_record_expiry)"
 					 " WHERE state = 'in_flight'"),
 		      "1") != 0)
 		;

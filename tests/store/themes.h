@@ -5,11 +5,14 @@
 
 #include <check.h>
 
+TCase *change_tests(void);
 TCase *claim_tests(void);
 TCase *takeover_tests(void);
 TCase *settle_tests(void);
 TCase *glance_tests(void);
 TCase *natural_tests(void);
+TCase *purge_tests(void);
+TCase *query_tests(void);
 TCase *renewal_tests(void);
 TCase *lost_tests(void);
 TCase *refused_tests(void);

@@ -30,7 +30,7 @@ static const unsigned char other_id[DIGEST_LENGTH] = {0x12, 0x35};
 
 static struct bell *open_own(const char *name)
 {
-	const struct bell_owner me = {geteuid(), getegid()};
+	const struct shared_owner me = {geteuid(), getegid()};
 	struct error error;
 	struct bell *bell = bell_open(scratch_path(name), &me, &error);
 	ck_assert_msg(bell != NULL, "%s", error.message);
@@ -167,7 +167,7 @@ END_TEST
 /* Where no file can be, the error says which and why, and nothing is left behind. */
 static void refused(const char *name, const char *expected)
 {
-	const struct bell_owner me = {geteuid(), getegid()};
+	const struct shared_owner me = {geteuid(), getegid()};
 	struct error error = {0};
 	const char *path = scratch_path(name);
 	ck_assert_ptr_null(bell_open(path, &me, &error));
@@ -200,7 +200,7 @@ START_TEST(a_full_disk_is_an_error_and_no_SIGBUS)
 	const struct rlimit none = {0, 0};
 	pid_t pid = fork();
 	if (pid == 0) {
-		const struct bell_owner me = {geteuid(), getegid()};
+		const struct shared_owner me = {geteuid(), getegid()};
 		struct error error;
 		signal(SIGXFSZ, SIG_IGN);
 		setrlimit(RLIMIT_FSIZE, &none);
@@ -218,7 +218,7 @@ START_TEST(what_root_makes_is_the_accounts)
 {
 	if (geteuid() != 0)
 		return; /* nobody else can give anything away */
-	const struct bell_owner nobody = {NOBODY, NOBODY};
+	const struct shared_owner nobody = {NOBODY, NOBODY};
 	struct error error;
 	struct bell *root = bell_open(scratch_path("run"), &nobody, &error);
 	ck_assert_ptr_nonnull(root);
@@ -248,7 +248,7 @@ START_TEST(another_accounts_file_is_replaced_by_root_and_an_error_for_others)
 {
 	if (geteuid() != 0)
 		return; /* there is no other account at hand */
-	const struct bell_owner nobody = {NOBODY, NOBODY};
+	const struct shared_owner nobody = {NOBODY, NOBODY};
 	struct error error;
 	scratch_directory("run"); /* root's: nobody but root may replace what is in it */
 	bell_free(open_own("run"));

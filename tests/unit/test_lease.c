@@ -224,7 +224,7 @@ END_TEST
 int main(void)
 {
 	/* What is logged is not this test's concern. */
-	log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+	log_open(LOG_TARGET_STDERR, NULL, LOG_LEVEL_ERROR);
 	Suite *suite = suite_create("lease");
 	TCase *tests = tcase_create("lease");
 	tcase_add_test(tests, a_short_handler_never_renews);

@@ -30,7 +30,7 @@ static void set_up(void)
 	struct error error;
 	sigset_t stop;
 	socklen_t length = sizeof(address);
-	log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
+	log_open(LOG_TARGET_STDERR, NULL, LOG_LEVEL_ERROR);
 	listener.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	listener.tcp = true;
 	address =

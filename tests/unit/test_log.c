@@ -9,52 +9,34 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Standard error is a datagram socket here, so that each write(2) arrives by itself. */
 static int sink = -1;
 
-static struct {
-	int calls;
-	int priority;
-	char text[8192];
-} system_log;
+/* Where syslogd or journald would listen. */
+static char socket_path[64];
+static int daemon_end = -1;
 
-/* syslog(3), as it is called with and without _FORTIFY_SOURCE. */
-void __wrap_syslog(int priority, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void __wrap___syslog_chk(int priority, int flag, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void take_syslog(int priority, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-
-static void take_syslog(int priority, const char *format, va_list arguments)
+static void serve_socket(void)
 {
-	system_log.calls++;
-	system_log.priority = priority;
-	vsnprintf(system_log.text, sizeof(system_log.text), format, arguments);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
+	daemon_end = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	ck_assert_int_ne(daemon_end, -1);
+	ck_assert_int_eq(bind(daemon_end, (struct sockaddr *)&address, sizeof(address)), 0);
 }
 
-void __wrap_syslog(int priority, const char *format, ...)
+static void end_socket(void)
 {
-	va_list arguments;
-	va_start(arguments, format);
-	take_syslog(priority, format, arguments);
-	va_end(arguments);
-}
-
-void __wrap___syslog_chk(int priority, int flag, const char *format, ...)
-{
-	(void)flag;
-	va_list arguments;
-	va_start(arguments, format);
-	take_syslog(priority, format, arguments);
-	va_end(arguments);
+	close(daemon_end);
+	unlink(socket_path);
 }
 
 static void set_up(void)
@@ -65,11 +47,14 @@ static void set_up(void)
 	close(ends[1]);
 	sink = ends[0];
 	ck_assert_int_eq(fcntl(sink, F_SETFL, O_NONBLOCK), 0);
+	snprintf(socket_path, sizeof(socket_path), "%s/test_log.%ld",
+		 getenv("TMPDIR") == NULL ? "/tmp" : getenv("TMPDIR"), (long)getpid());
 }
 
 static void tear_down(void)
 {
 	close(sink);
+	unlink(socket_path);
 }
 
 /* One write, parsed: it must be one JSON object, one newline at its end, and whole within PIPE_BUF.
@@ -175,7 +160,7 @@ static const struct {
 START_TEST(what_is_below_the_least_level_is_not_told)
 {
 	enum log_level least = levels[_i].level;
-	log_open(LOG_TARGET_STDERR, least);
+	log_open(LOG_TARGET_STDERR, NULL, least);
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		log_message(levels[i].level, "message", "text");
 		log_begin(levels[i].level, "fields");
@@ -201,22 +186,287 @@ START_TEST(until_it_is_opened_the_log_tells_from_info_on)
 }
 END_TEST
 
-START_TEST(to_syslog_a_line_goes_without_newline_and_with_its_priority)
+/* One datagram that the daemon got, as text. */
+static const char *next_datagram(void)
 {
-	log_open(LOG_TARGET_SYSLOG, LOG_LEVEL_DEBUG);
+	static char text[65536];
+	ssize_t length = recv(daemon_end, text, sizeof(text) - 1, 0);
+	ck_assert_int_gt(length, 0);
+	text[length] = '\0';
+	return text;
+}
+
+static void expect_no_datagram(void)
+{
+	char byte;
+	ck_assert_int_eq(recv(daemon_end, &byte, 1, 0), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+}
+
+START_TEST(to_syslog_a_line_goes_with_priority_time_name_and_pid)
+{
+	serve_socket();
+	log_open(LOG_TARGET_SYSLOG, socket_path, LOG_LEVEL_DEBUG);
 	log_message(levels[_i].level, "x", "100%% \n%s", "%n");
 	expect_silence();
-	ck_assert_int_eq(system_log.calls, 1);
-	ck_assert_int_eq(system_log.priority, levels[_i].priority);
-	ck_assert_ptr_null(strchr(system_log.text, '\n'));
-	json_t *line = json_loads(system_log.text, 0, NULL);
+	const char *text = next_datagram();
+	ck_assert_ptr_null(strchr(text, '\n'));
+	int priority, day, hour, minute, second, end = 0;
+	long pid;
+	char month[4];
+	/* RFC 3164 4.1: <13>Dec  1 02:03:04 oncewrap[123]: ... */
+	ck_assert_int_eq(sscanf(text, "<%d>%3s %2d %2d:%2d:%2d oncewrap[%ld]: %n", &priority, month,
+				&day, &hour, &minute, &second, &pid, &end),
+			 7);
+	ck_assert_int_eq(priority, 3 * 8 + levels[_i].priority);
+	ck_assert_int_eq(pid, (long)getpid());
+	json_t *line = json_loads(text + end, 0, NULL);
 	ck_assert_ptr_nonnull(line);
 	ck_assert_str_eq(text_of(line, "message"), "100% \n%n");
 	json_decref(line);
-	log_open(LOG_TARGET_STDERR, LOG_LEVEL_DEBUG);
+	expect_no_datagram();
+	log_open(LOG_TARGET_STDERR, NULL, LOG_LEVEL_DEBUG);
 	log_message(LOG_LEVEL_INFO, "x", "back");
 	json_decref(next_line());
-	ck_assert_int_eq(system_log.calls, 1);
+	expect_no_datagram();
+	end_socket();
+}
+END_TEST
+
+START_TEST(to_journald_a_line_goes_with_each_field_beside_it)
+{
+	static const unsigned char record[] = {0x01, 0x02};
+	serve_socket();
+	log_open(LOG_TARGET_JOURNALD, socket_path, LOG_LEVEL_DEBUG);
+	log_set_request("id-1");
+	log_begin(levels[_i].level, "request");
+	log_field_text("route", "orders");
+	log_field_text("tenant", "line\nPRIORITY=0\nMESSAGE=forged");
+	log_field_hex("record", record, sizeof(record));
+	log_field_number("elapsed_ms", 12);
+	log_field_bool("replayed", true);
+	log_field_text("message", "told");
+	log_end();
+	log_set_request(NULL);
+	char entry[4096], head[128];
+	snprintf(entry, sizeof(entry), "%s", next_datagram());
+	snprintf(head, sizeof(head),
+		 "PRIORITY=%d\nSYSLOG_FACILITY=3\nSYSLOG_IDENTIFIER=oncewrap\nMESSAGE={\"ts\":",
+		 levels[_i].priority);
+	ck_assert_msg(strncmp(entry, head, strlen(head)) == 0, "%s", entry);
+	const char *rest = strchr(entry + strlen(head), '\n');
+	ck_assert_ptr_nonnull(rest);
+	ck_assert_str_eq(rest, "\nONCEWRAP_EVENT=request\n"
+			       "ONCEWRAP_REQUEST_ID=id-1\n"
+			       "ONCEWRAP_ROUTE=orders\n"
+			       "ONCEWRAP_TENANT=line\\nPRIORITY=0\\nMESSAGE=forged\n"
+			       "ONCEWRAP_RECORD=0102\n"
+			       "ONCEWRAP_ELAPSED_MS=12\n"
+			       "ONCEWRAP_REPLAYED=true\n");
+	expect_silence();
+	end_socket();
+}
+END_TEST
+
+START_TEST(a_line_of_any_fields_is_an_entry_whose_every_line_is_a_field)
+{
+	char value[3000];
+	memset(value, '\n', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	serve_socket();
+	log_open(LOG_TARGET_JOURNALD, socket_path, LOG_LEVEL_DEBUG);
+	log_begin(LOG_LEVEL_INFO, "many");
+	for (int i = 0; i < 100; i++)
+		log_field_text("value", value + 29 * (size_t)i);
+	log_end();
+	const char *at = next_datagram();
+	int lines = 0;
+	for (; *at != '\0'; at = strchr(at, '\n') + 1, lines++) {
+		size_t name = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+		ck_assert_uint_gt(name, 0);
+		ck_assert_int_eq(at[name], '=');
+		ck_assert_ptr_nonnull(strchr(at, '\n'));
+	}
+	ck_assert_int_ge(lines, 5);
+	end_socket();
+}
+END_TEST
+
+static const enum log_target daemons[] = {LOG_TARGET_SYSLOG, LOG_TARGET_JOURNALD};
+
+START_TEST(a_daemon_that_is_not_there_is_told_once_and_standard_error_has_the_lines)
+{
+	log_open(daemons[_i], socket_path, LOG_LEVEL_INFO);
+	for (int round = 0; round < 2; round++) {
+		log_message(LOG_LEVEL_INFO, "first", "text");
+		log_message(LOG_LEVEL_INFO, "second", "text");
+		static const char *const expected[] = {"first", "log", "second"};
+		for (int i = 0; i < 3; i++) {
+			json_t *line = next_line();
+			ck_assert_str_eq(text_of(line, "event"), expected[i]);
+			if (i == 1) {
+				ck_assert_str_eq(text_of(line, "level"), "warning");
+				ck_assert_ptr_nonnull(
+				    strstr(text_of(line, "message"), socket_path));
+			}
+			json_decref(line);
+		}
+		expect_silence();
+		/* It comes, and goes again. */
+		serve_socket();
+		log_message(LOG_LEVEL_INFO, "third", "text");
+		ck_assert_ptr_nonnull(strstr(next_datagram(), "\"third\""));
+		expect_silence();
+		end_socket();
+	}
+}
+END_TEST
+
+START_TEST(a_daemon_that_was_started_anew_misses_nothing)
+{
+	serve_socket();
+	log_open(daemons[_i], socket_path, LOG_LEVEL_INFO);
+	log_message(LOG_LEVEL_INFO, "first", "text");
+	end_socket();
+	serve_socket();
+	log_message(LOG_LEVEL_INFO, "second", "text");
+	ck_assert_ptr_nonnull(strstr(next_datagram(), "\"second\""));
+	expect_silence();
+	end_socket();
+}
+END_TEST
+
+static int64_t milliseconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+START_TEST(a_daemon_that_takes_nothing_holds_nobody_up_and_what_it_misses_is_counted)
+{
+	serve_socket();
+	log_open(daemons[_i], socket_path, LOG_LEVEL_INFO);
+	int64_t from = milliseconds();
+	for (int i = 0; i < 5000; i++)
+		log_message(LOG_LEVEL_INFO, "lines", "number %d", i);
+	/* One wait, of a second; not 5000. */
+	ck_assert_int_lt(milliseconds() - from, 5000);
+	expect_silence();
+	int got = 0;
+	for (char text[65536]; recv(daemon_end, text, sizeof(text), 0) > 0;)
+		got++;
+	ck_assert_int_gt(got, 0);
+	log_message(LOG_LEVEL_INFO, "again", "text");
+	ck_assert_ptr_nonnull(strstr(next_datagram(), "\"again\""));
+	char expected[64];
+	snprintf(expected, sizeof(expected), "\"%d lines of the log are lost", 5000 - got);
+	const char *told = next_datagram();
+	ck_assert_msg(strstr(told, expected) != NULL, "%s", told);
+	expect_no_datagram();
+	end_socket();
+}
+END_TEST
+
+START_TEST(a_pipe_that_nobody_reads_holds_nobody_up_and_gets_whole_lines_only)
+{
+	int ends[2];
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	close(ends[1]);
+	log_open(LOG_TARGET_STDERR, NULL, LOG_LEVEL_INFO);
+	int64_t from = milliseconds();
+	for (int i = 0; i < 5000; i++)
+		log_message(LOG_LEVEL_INFO, "lines", "number %d of 5000", i);
+	ck_assert_int_lt(milliseconds() - from, 5000);
+	static char text[1 << 20];
+	ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	ssize_t length = read(ends[0], text, sizeof(text) - 1);
+	ck_assert_int_gt(length, 0);
+	text[length] = '\0';
+	for (char *at = text, *end; *at != '\0'; at = end + 1) {
+		end = strchr(at, '\n');
+		ck_assert_ptr_nonnull(end);
+		*end = '\0';
+		json_t *line = json_loads(at, 0, NULL);
+		ck_assert_ptr_nonnull(line);
+		json_decref(line);
+	}
+	close(ends[0]);
+}
+END_TEST
+
+START_TEST(each_line_of_a_request_carries_its_id)
+{
+	log_set_request("abc-1");
+	log_message(LOG_LEVEL_INFO, "takeover", "text");
+	json_t *line = next_line();
+	ck_assert_str_eq(text_of(line, "request_id"), "abc-1");
+	json_decref(line);
+	for (int i = 0; i < 2; i++) {
+		log_set_request(i == 0 ? NULL : "");
+		log_message(LOG_LEVEL_INFO, "stop", "text");
+		line = next_line();
+		ck_assert_ptr_null(json_object_get(line, "request_id"));
+		json_decref(line);
+	}
+}
+END_TEST
+
+static int counted[4];
+
+static void count(unsigned level)
+{
+	counted[level]++;
+}
+
+START_TEST(each_line_that_is_told_is_counted_by_its_level)
+{
+	log_open(LOG_TARGET_STDERR, NULL, LOG_LEVEL_INFO);
+	log_count_by(count);
+	for (int i = 0; i < 4; i++)
+		log_message(levels[i].level, "x", "text");
+	log_count_by(NULL);
+	log_message(LOG_LEVEL_ERROR, "x", "text");
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(counted[i], i == LOG_LEVEL_DEBUG ? 0 : 1);
+}
+END_TEST
+
+/* Sixteen processes, lines of every length up to the longest, one pipe. */
+START_TEST(lines_of_many_processes_are_never_split)
+{
+	enum { WRITERS = 16, LINES = 200 };
+	int ends[2];
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	close(ends[1]);
+	for (int i = 0; i < WRITERS; i++) {
+		if (fork() != 0)
+			continue;
+		char value[6000];
+		memset(value, 'a' + i, sizeof(value));
+		for (size_t k = 0; k < LINES; k++) {
+			log_begin(LOG_LEVEL_INFO, "long");
+			log_field_bytes("first", value, k * 37 % sizeof(value));
+			log_field_bytes("second", value, k * 101 % sizeof(value));
+			log_end();
+		}
+		_exit(0);
+	}
+	close(STDERR_FILENO);
+	FILE *lines = fdopen(ends[0], "r");
+	ck_assert_ptr_nonnull(lines);
+	int count_of_lines = 0;
+	for (char text[2 * PIPE_BUF]; fgets(text, sizeof(text), lines) != NULL; count_of_lines++) {
+		json_t *line = json_loads(text, 0, NULL);
+		ck_assert_msg(line != NULL, "%s", text);
+		const char *first = text_of(line, "first");
+		ck_assert_uint_eq(strspn(first, (char[]){*first, '.', '\0'}), strlen(first));
+		json_decref(line);
+	}
+	ck_assert_int_eq(count_of_lines, WRITERS * LINES);
+	fclose(lines);
 }
 END_TEST
 
@@ -372,8 +622,23 @@ int main(void)
 	tcase_add_test(cases, a_field_without_value_is_left_out);
 	tcase_add_loop_test(cases, what_is_below_the_least_level_is_not_told, 0, COUNT(levels));
 	tcase_add_test(cases, until_it_is_opened_the_log_tells_from_info_on);
-	tcase_add_loop_test(cases, to_syslog_a_line_goes_without_newline_and_with_its_priority, 0,
+	tcase_add_loop_test(cases, to_syslog_a_line_goes_with_priority_time_name_and_pid, 0,
 			    COUNT(levels));
+	tcase_add_loop_test(cases, to_journald_a_line_goes_with_each_field_beside_it, 0,
+			    COUNT(levels));
+	tcase_add_test(cases, a_line_of_any_fields_is_an_entry_whose_every_line_is_a_field);
+	tcase_add_loop_test(
+	    cases, a_daemon_that_is_not_there_is_told_once_and_standard_error_has_the_lines, 0,
+	    COUNT(daemons));
+	tcase_add_loop_test(cases, a_daemon_that_was_started_anew_misses_nothing, 0,
+			    COUNT(daemons));
+	tcase_add_loop_test(
+	    cases, a_daemon_that_takes_nothing_holds_nobody_up_and_what_it_misses_is_counted, 0,
+	    COUNT(daemons));
+	tcase_add_test(cases, a_pipe_that_nobody_reads_holds_nobody_up_and_gets_whole_lines_only);
+	tcase_add_test(cases, each_line_of_a_request_carries_its_id);
+	tcase_add_test(cases, each_line_that_is_told_is_counted_by_its_level);
+	tcase_add_test(cases, lines_of_many_processes_are_never_split);
 	tcase_add_loop_test(cases,
 			    a_value_of_any_length_leaves_a_whole_line_that_ends_it_or_marks_the_cut,
 			    0, COUNT(fillings));

@@ -71,6 +71,16 @@ static const struct {
     {MOVE_LAPSE, RECORD_IN_FLIGHT, true, "a reader, its lease closed"},
     {MOVE_LAPSE, RECORD_COMPLETE, false, "the outcome is known"},
     {MOVE_LAPSE, RECORD_RELEASED, false, "nobody owns it"},
+    {MOVE_FREE, RECORD_IN_FLIGHT, true, "a person, its lease closed"},
+    {MOVE_FREE, RECORD_UNKNOWN, true, "a person has found out"},
+    {MOVE_FREE, RECORD_COMPLETE, false, "an answer is never taken back"},
+    {MOVE_FREE, RECORD_RELEASED, false, "free already"},
+    {MOVE_FREE, RECORD_EXPIRED, false, "a tombstone goes by time"},
+    {MOVE_RESOLVE, RECORD_IN_FLIGHT, true, "a person, its lease closed"},
+    {MOVE_RESOLVE, RECORD_UNKNOWN, true, "a person has found out"},
+    {MOVE_RESOLVE, RECORD_COMPLETE, false, "an answer is never replaced"},
+    {MOVE_RESOLVE, RECORD_RELEASED, false, "nothing was done"},
+    {MOVE_RESOLVE, RECORD_EXPIRED, false, "a tombstone stays empty"},
 };
 
 START_TEST(a_record_moves_only_along_the_life_cycle)

@@ -62,7 +62,8 @@ START_TEST(a_body_is_whole_only_when_it_is_as_long_as_it_says)
 		size_t step = bytewise ? 1 : total;
 		for (size_t at = 0; at < total; at += step)
 			request_add_body(&request, bodies[_i].body + at, step);
-		request_end_body(&request, bodies[_i].proper);
+		request_end_body(&request,
+				 bodies[_i].proper ? NULL : &(struct error){.message = "cut"});
 		ck_assert_msg(request.body_state == bodies[_i].state, "%s: state %d",
 			      bodies[_i].why, (int)request.body_state);
 		request_free(&request);

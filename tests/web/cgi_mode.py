@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: ISC
 """oncewrap as a plain CGI program, as a fronting script execs it; the web server is played by this test."""
 import contextlib
+import fcntl
 import hashlib
+import json
 import os
 import pathlib
 import select
@@ -141,6 +143,46 @@ def body_short():
         is_true(not (wrapper.directory / "ran").exists(), "the handler was run")
 
 
+def lines_of(log):
+    """Each must be one JSON object, whole."""
+    return [json.loads(line) for line in log.decode("ascii").splitlines()]
+
+
+@case
+def log_whole():
+    """what is logged reaches the web server line by line, each in one piece, however many processes write at once"""
+    shout = "#!/bin/sh\n: >\"${0%/*}/../ran.$$\"\nhead -c 9000 /dev/zero | tr '\\000' '\\377' >&2\n" + HELLO.split("\n", 1)[1]
+    with site({"log.level": "debug"}) as wrapper:
+        script = wrapper.script("shout", shout)
+        read, write = os.pipe()
+        # As small as can be: what is written in pieces larger than PIPE_BUF mixes.
+        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, select.PIPE_BUF)
+        with open(read, "rb") as log:
+            fronts = [subprocess.Popen([*wrapper.arguments, "--handler", script], stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=write,
+                                       env={"PATH": os.environ["PATH"],
+                                            **fcgi.cgi_params("/cgi-bin/front"), "PATH_INFO": "/" + "x" * 2000})
+                      for _ in range(12)]
+            os.close(write)
+            wait_for(lambda: len(list(wrapper.directory.glob("ran.*"))) == 12, "the handlers")
+            wait_for(lambda: not any(children(front.pid) for front in fronts), "all to have said what they say")
+            lines = lines_of(log.read())
+            is_equal([front.wait(10) for front in fronts], [0] * 12)
+        is_equal(len([line for line in lines if line["event"] == "unguarded"]), 12)
+        is_equal(len([line for line in lines if line.get("stderr_bytes") == 9000]), 12)
+
+
+@case
+def words_elsewhere():
+    """where the log goes elsewhere, the web server still has what a handler writes to standard error"""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon, site() as wrapper:
+        daemon.bind(str(wrapper.directory / "log.sock"))
+        wrapper.configure(log__target="syslog", log__socket=str(wrapper.directory / "log.sock"))
+        reply, _ = exchange(wrapper, wrapper.script("words", "#!/bin/sh\necho words >&2\n" + HELLO.split("\n", 1)[1]))
+        is_equal(reply.stderr, b"words\n\n")
+        is_true(b'"stderr":"words' in daemon.recv(65536), "the log's line")
+
+
 @case
 def body_late():
     """a body that does not come in time: 408, and nothing is run"""
@@ -151,6 +193,8 @@ def body_late():
             reply = fcgi.Reply()
             reply.stdout = front.process.stdout.read()
             is_equal((reply.status, front.process.wait(10)), (408, 0))
+            line, = lines_of(front.process.stderr.read())
+            is_equal((line["verdict"], "limits.request_timeout" in line["message"]), ("cut", True))
         is_true(not (wrapper.directory / "ran").exists(), "the handler was run")
 
 

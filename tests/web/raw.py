@@ -323,10 +323,30 @@ def body_cut():
                     peer.send(data)
                     vanish(peer)
             serves(wrapper, wrapper.script("hello", HELLO))
-            wait_for(lambda: len(wrapper.log(event="cut")) + len(wrapper.log(event="peer")) >= 12,
+            wait_for(lambda: len(wrapper.log(event="request")) + len(wrapper.log(event="peer")) >= 12,
                      "each of them to be noticed")
             is_true(not has_run(wrapper), "a handler was run")
-            is_equal(wrapper.log(event="request", verdict="store_down"), [], "claims tried")
+            requests = wrapper.log(event="request")
+            is_true(len(requests) >= 6, "those whose parameters came whole")
+            is_equal([line for line in requests if line["verdict"] != "cut"], [], "claims tried")
+            is_equal(len({line["request_id"] for line in requests}), len(requests), "more than one line a request")
+
+
+@case
+def client_gone_told():
+    """a guarded request whose client has gone before its answer has its one line, which says so"""
+    routes = 'routes = ( { name = "all"; path = "/*"; store_down = "run"; } );\n'
+    with Wrapper(routes=routes) as wrapper:
+        script = wrapper.script("waits", f"#!/bin/sh\n: >{wrapper.directory}/ran\nexec sleep 60\n")
+        peer = fcgi.Connection(wrapper.socket)
+        peer.send(fcgi.request(fcgi.cgi_params(script, "POST", b"x", {"Idempotency-Key": "gone"}), b"x"))
+        wait_for(lambda: has_run(wrapper), "the handler")
+        is_equal(wrapper.log(event="request"), [])
+        peer.close()
+        line, = wrapper.wait_log(event="request")
+        is_equal((line["verdict"], line.get("client_gone")), ("store_down", True))
+        fcgi.exchange(wrapper.socket, fcgi.cgi_params(wrapper.script("hello", HELLO), "POST", b""), b"")
+        is_equal([line.get("client_gone") for line in wrapper.log(event="request")], [True, None])
 
 
 @case
@@ -350,7 +370,7 @@ def body_aborted():
         reply = peer.read_reply()
         is_equal((reply.stdout, reply.protocol_status), (b"", fcgi.REQUEST_COMPLETE))
         is_true(not has_run(wrapper), "the handler was run")
-        is_equal(wrapper.log(event="request"), [], "claims tried")
+        is_equal([line["verdict"] for line in wrapper.log(event="request")], ["cut"], "claims tried")
 
 
 @case
@@ -470,7 +490,8 @@ def slow_peers():
                 took = drip(peer, slow)
                 is_true(0.8 < took < 3, f"dropped after {took} s")
                 is_equal(peer.read_reply().stdout, b"")
-        is_equal(len(wrapper.log(event="peer", message="limits.request_timeout")), 2, "log lines")
+        is_equal([len(wrapper.log(event="peer", message="limits.request_timeout")),
+                  len(wrapper.log(verdict="cut", message="limits.request_timeout"))], [1, 1], "log lines")
         is_true(not has_run(wrapper), "the handler was run")
         serves(wrapper, wrapper.script("hello", HELLO))
 

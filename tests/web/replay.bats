@@ -40,7 +40,7 @@ twice() {
 
 # stable FILE: a header block without what the web server makes anew for each answer and without the marker.
 stable() {
-	grep -vi '^\(Date\|Keep-Alive\|Connection\|Server\|Idempotent-Replayed\):' "$1" | sort
+	grep -vi '^\(Date\|X-Request-Id\|Keep-Alive\|Connection\|Server\|Idempotent-Replayed\):' "$1" | sort
 }
 
 # same_answers: the replay is the first answer, and says that it is a replay.
