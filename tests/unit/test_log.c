@@ -542,12 +542,13 @@ END_TEST
 START_TEST(a_line_that_is_full_takes_no_half_field)
 {
 	static const unsigned char record[32];
+	static char names[400][16];
 	char front[] = "................................................................";
 	log_begin(LOG_LEVEL_INFO, "full");
 	log_field_text("front", front + _i);
 	for (int i = 0; i < 400; i++) {
-		char name[16];
-		snprintf(name, sizeof(name), "f%d", i);
+		char *name = names[i];
+		snprintf(name, sizeof(names[i]), "f%d", i);
 		if (i % 4 == 0)
 			log_field_number(name, 1234567890 + i);
 		else if (i % 4 == 1)
