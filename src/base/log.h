@@ -40,8 +40,8 @@ void log_message(enum log_level level, const char *event, const char *format, ..
 
 /*
  * A line with fields: log_begin, any log_field_*, log_end. One line at a time in a process (the
- * line is built in a static buffer). A name is borrowed until log_end; a NULL string value leaves the
- * field out.
+ * line is built in a static buffer). A name is borrowed until log_end; a NULL string value leaves
+ * the field out.
  */
 void log_begin(enum log_level level, const char *event);
 void log_field_text(const char *name, const char *value);
