@@ -9,11 +9,11 @@ load setting.sh
 setup_file() {
 	setting_begin
 	tables
-	mkdir -p "$HERE/bin" "$HERE/work" "$HERE/roots" "$HERE/spool"
+	mkdir -p "$HERE/bin" "$HERE/scratch" "$HERE/roots" "$HERE/spool"
 	stubs
 	cat >>"$CONFIG" <<-CONF
-		listen = "$HERE/work/socket";
-		run_directory = "$HERE/work";
+		listen = "$HERE/scratch/socket";
+		run_directory = "$HERE/scratch";
 		spool: { directory = "$HERE/spool"; };
 		handlers: { roots = [ "$HERE/roots" ]; };
 		routes = ( { name = "orders"; path = "/orders*"; scope = "tenant"; tenant: { sources = [ "literal:acme" ]; }; } );
@@ -47,7 +47,7 @@ stubs() {
 	stub oncewrap <<<"[[ \$* == *--handler* ]] || set -- --config '$CONFIG' \"\$@\"; exec '$builddir/oncewrap' \"\$@\""
 	stub mariadb <<<"exec $(command -v mariadb) --no-defaults --socket='$MARIADB_SOCKET' \"\$@\""
 	# The doctor asks it, too.
-	stub systemctl <<<"[[ \$1 == reload ]] || exit 1; echo \"\$*\" >>'$HERE/work/systemctl'"
+	stub systemctl <<<"[[ \$1 == reload ]] || exit 1; echo \"\$*\" >>'$HERE/scratch/systemctl'"
 	# What the request of the example looks like on the wire.
 	stub curl <<-'STUB'
 		printf '* Connected to shop.example\n> POST /orders HTTP/1.1\r\n> Host: shop.example\r\n'
@@ -71,7 +71,7 @@ examples() {
 run_examples() {
 	local example count=0
 	: >"$HERE/done"
-	cd "$HERE/work"
+	cd "$HERE/scratch"
 	while IFS= read -r -d '' example; do
 		count=$((count + 1))
 		ends 0 env PATH="$HERE/bin:$PATH" setsid -w bash -o pipefail -c "$example"
@@ -155,7 +155,7 @@ identity() {
 
 @test 'oncewrap' {
 	local example handler account=()
-	cd "$HERE/work"
+	cd "$HERE/scratch"
 	printf '#!/bin/sh\nprintf "Content-Type: text/plain\\n\\nhello\\n"\n' >hello.cgi
 	chmod +x hello.cgi
 	while IFS= read -r -d '' example; do
@@ -169,7 +169,7 @@ identity() {
 			cp "$builddir/oncewrap" "$HERE/bin/oncewrap"
 			[[ $(id -u) != 0 ]] || account=(setpriv --reuid nobody --regid nogroup --clear-groups)
 			chmod 777 .
-			"${account[@]}" env PATH="$HERE/bin:$PATH" bash -c "exec ${example//\/tmp\//$HERE/work/}" &
+			"${account[@]}" env PATH="$HERE/bin:$PATH" bash -c "exec ${example//\/tmp\//$HERE/scratch/}" &
 			handler=$!
 			wait_until 10 test -S hello.sock
 			kill "$handler"
